@@ -35,7 +35,7 @@ pub use disputes::dispute::{
 pub use disputes::ruling::{
     Disposition, Grounds, PanelVote, Ruler, Ruling, RulingRecord, RulingWord,
 };
-pub use disputes::shared_ruling::{RuledBy, SharedAnchor, SharedRuling};
+pub use disputes::shared_ruling::{RuledBy, RuledFinding, RuledPlace, SharedAnchor, SharedRuling};
 pub use ids::{AgentName, DisputeId, DisputeNumber, FindingId, ProblemKey, RulingRef, RunId};
 pub use plural::number_of;
 pub use review::advisory::AdvisoryStatus;

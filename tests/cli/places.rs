@@ -132,3 +132,93 @@ fn a_changed_file_among_the_places_is_a_reason_to_ask_again() {
         (1, vec!["a.py:3".to_owned(), "b.py:3".to_owned()])
     );
 }
+
+/// Says what the file `says` contains.
+const SAYS: &str = r#"#!/bin/sh
+cat > /dev/null
+cat "$HOME/says"
+echo "GLEE-REVIEW-END nonce=$GLEE_NONCE findings=$(wc -l < "$HOME/says")"
+"#;
+
+/// Reviews with one finding at these places. Returns the exit code, the state of the finding, and its relation to an
+/// earlier dispute.
+fn raise(sandbox: &Sandbox, places: &str) -> (i32, String, Value) {
+    let says = format!("[MUST] {places} md5 is broken; replace it with a strong hash\n");
+    sandbox.write(sandbox.home().join("says"), says);
+    let files = ["a.py", "b.py", "c.py"];
+    let reviewed = sandbox.glee(&[&["review"], &files[..], &["--format", "json"]].concat());
+    assert!(!reviewed.stdout.is_empty(), "{reviewed}");
+    let outcome = json(&reviewed.stdout);
+    let finding = &outcome["findings"][0];
+    let shown = format!("{} {}", finding["id"], finding["state"]).replace('"', "");
+    (reviewed.code, shown, finding["earlier"][0].clone())
+}
+
+fn dismissed(places: &str) -> Sandbox {
+    let sandbox = project();
+    sandbox.program("lens", SAYS);
+    let set = sandbox.glee(&["config", "set", "--user", "review.reuse", "false"]);
+    assert_eq!(set.code, 0, "{set}");
+    assert_eq!(raise(&sandbox, places).1, "F1 open");
+    let dismissed = sandbox.glee(&[
+        "dismiss",
+        "F1",
+        "--as",
+        "refuted",
+        "--reason",
+        "a cache key",
+    ]);
+    assert_eq!(dismissed.code, 0, "{dismissed}");
+    sandbox
+}
+
+#[test]
+fn a_ruling_binds_a_finding_if_it_judged_each_of_its_places() {
+    let sandbox = dismissed("a.py:3, b.py:3");
+    for places in ["a.py:3, b.py:3", "b.py:3, a.py:3", "b.py:3", "a.py:3"] {
+        let bound = (0, "F1 already_ruled".to_owned(), Value::Null);
+        assert_eq!(raise(&sandbox, places), bound, "{places}");
+    }
+    for places in ["a.py:3, b.py:3, c.py:3", "c.py:3, b.py:3"] {
+        let (code, shown, earlier) = raise(&sandbox, places);
+        assert_eq!((code, shown.as_str()), (1, "F1 open"), "{places}");
+        assert_eq!(earlier["relation"], "not_judged", "{places}");
+        assert_eq!(earlier["place"]["file"], "c.py", "{places}");
+    }
+    let shown = sandbox.glee(&["show", "F1"]);
+    assert!(
+        shown
+            .stdout
+            .contains("dispute 1 was about this, but not at `c.py:3`"),
+        "{shown}"
+    );
+    assert_eq!(raise(&sandbox, "c.py:3").0, 1);
+
+    // Where the code of one place changed, the finding counts again.
+    sandbox.write("b.py", "import hashlib\n\nh = md5(x + salt)\n");
+    let (code, shown, earlier) = raise(&sandbox, "a.py:3, b.py:3");
+    assert_eq!((code, shown.as_str()), (1, "F1 open"));
+    assert_eq!(earlier["relation"], "not_judged");
+    assert_eq!(raise(&sandbox, "a.py:3").0, 0);
+}
+
+#[test]
+fn a_shared_ruling_has_all_places_that_it_judged() {
+    let sandbox = dismissed("a.py:3, b.py:3");
+    sandbox.write(".gitignore", ".glee/config.yml\n.gitignore\n");
+    let shared = sandbox.glee(&["disputes", "share", "--by", "Ada"]);
+    assert_eq!(shared.code, 0, "{shared}");
+    sandbox.git(&["add", "-A"]);
+    sandbox.git(&["commit", "-q", "-m", "Share the ruling"]);
+    sandbox.write("a.py", "import hashlib\n\n\nh = md5(x)\n");
+    std::fs::remove_dir_all(sandbox.state()).expect("a history");
+    assert_eq!(sandbox.glee(&["trust"]).code, 0);
+    for places in ["b.py:3, a.py:4", "a.py:4"] {
+        let (code, shown, _) = raise(&sandbox, places);
+        assert_eq!((code, shown.as_str()), (0, "F1 already_ruled"), "{places}");
+    }
+    let (code, _, earlier) = raise(&sandbox, "a.py:4, c.py:3");
+    assert_eq!((code, &earlier["relation"]), (1, &"not_judged".into()));
+    let checked = sandbox.glee(&["disputes", "check"]);
+    assert_eq!(checked.code, 0, "{checked}");
+}

@@ -246,9 +246,23 @@ mod tests {
 
     use super::*;
     use crate::domain::{
-        CitedCode, Cwe, Disposition, FindingId, Ground, RuledBy, RulingWord, RunId, SharedAnchor,
-        Tag, Untrusted,
+        CitedCode, Cwe, Disposition, FindingId, Ground, RuledBy, RuledFinding, RuledPlace,
+        RulingWord, RunId, SharedAnchor, Tag, Untrusted,
     };
+
+    fn place(file: &str) -> RuledPlace {
+        RuledPlace {
+            file: file.to_owned(),
+            line: Some(42),
+            end_line: None,
+            anchor: SharedAnchor {
+                block: "a".repeat(64),
+                offset: Some(2),
+                names: vec!["handle".to_owned()],
+                ground: Ground::Example,
+            },
+        }
+    }
 
     fn ruling() -> SharedRuling {
         let (run, finding) = (
@@ -259,22 +273,18 @@ mod tests {
             version: 1,
             id: DisputeId::of(&run, finding),
             run,
-            finding,
             problem: None,
-            file: "src/db.py".to_owned(),
-            line: Some(42),
-            end_line: None,
-            tag: "MUST".to_owned(),
-            title: "Close the handle: it leaks".into(),
-            category: Some("bug".to_owned()),
-            cwe: Some(Cwe(772)),
-            rule: None,
-            anchor: SharedAnchor {
-                block: "a".repeat(64),
-                offset: Some(2),
-                names: vec!["handle".to_owned()],
-                ground: Ground::Example,
+            head: RuledFinding {
+                finding,
+                place: place("src/db.py"),
+                places: Vec::new(),
+                tag: "MUST".to_owned(),
+                title: "Close the handle: it leaks".into(),
+                category: Some("bug".to_owned()),
+                cwe: Some(Cwe(772)),
+                rule: None,
             },
+            members: Vec::new(),
             ruling: Some(RulingWord::Dismiss),
             disposition: Disposition::Refuted,
             new_tag: None,
@@ -311,12 +321,12 @@ mod tests {
         id: [ID]
         run: 0190aaaa-0000-7000-8000-00000000abcd
         finding: F3
-        file: src/db.py
-        line: 42
         tag: MUST
         title: "Close the handle: it leaks"
         category: bug
         cwe: CWE-772
+        file: src/db.py
+        line: 42
         anchor:
           block: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
           offset: 2
@@ -492,8 +502,12 @@ mod tests {
             person: Some("Ada".to_owned()),
             ..ruling().by
         };
-        let vouched = SharedRuling {
+        let security = RuledFinding {
             category: Some("security".to_owned()),
+            ..ruling().head
+        };
+        let vouched = SharedRuling {
+            head: security,
             by: person,
             ..ruling()
         };
@@ -531,7 +545,7 @@ mod tests {
         #[test]
         fn what_is_written_reads_back(title in "\\PC{0,40}", rationale in any::<String>(), places in prop::collection::vec(any::<String>(), 0..4), reference in any::<String>()) {
             let written = SharedRuling {
-                title: format!("t{title}").into(),
+                head: RuledFinding { title: format!("t{title}").into(), ..ruling().head },
                 rationale: rationale.into(),
                 citations: places.into_iter().map(Untrusted::from).collect(),
                 disposition: Disposition::Deferred { reference },

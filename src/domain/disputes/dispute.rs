@@ -31,6 +31,8 @@ pub enum Relation {
     },
     /// The dispute was about the same problem in code for another purpose, such as a test.
     OtherGround { was: Ground, now: Ground },
+    /// The dispute was about the same problem, but its ruling did not judge this place of the finding.
+    NotJudged { place: Location },
     /// It is uncertain whether the finding and the earlier dispute are about the same problem.
     MayRepeat,
 }
@@ -75,6 +77,9 @@ impl EarlierDispute {
                 now.code()
             )
             .into(),
+            Relation::NotJudged { place } => {
+                format!("dispute {number} was about this, but not at `{place}`").into()
+            }
             Relation::MayRepeat => self
                 .title
                 .labelled(&format!("may repeat dispute {number}: ")),
@@ -100,6 +105,7 @@ impl EarlierDispute {
             Relation::Reopens { .. }
             | Relation::EvidenceGone { .. }
             | Relation::OtherGround { .. }
+            | Relation::NotJudged { .. }
             | Relation::MayRepeat => None,
         }
     }

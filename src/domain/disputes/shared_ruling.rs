@@ -17,26 +17,14 @@ pub struct SharedRuling {
     /// The dispute's id, which is derived from the run and the finding.
     pub id: DisputeId,
     pub run: RunId,
-    pub finding: FindingId,
     /// The id of the finding's problem in all histories.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<ProblemKey>,
-    /// A path inside the tree.
-    pub file: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub line: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub end_line: Option<u32>,
-    /// The finding's tag, or the reviewer's word if the word is not a known tag.
-    pub tag: String,
-    pub title: Untrusted,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub category: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cwe: Option<Cwe>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rule: Option<String>,
-    pub anchor: SharedAnchor,
+    #[serde(flatten)]
+    pub head: RuledFinding,
+    /// The further members of the finding's group that the ruling is about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<RuledFinding>,
     /// `ruling` is absent if the finding was discarded without a ruling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ruling: Option<RulingWord>,
@@ -60,6 +48,39 @@ pub struct SharedRuling {
     /// The last day, in UTC, on which the ruling binds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Date>,
+}
+
+/// A finding that a shared ruling is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RuledFinding {
+    pub finding: FindingId,
+    /// The finding's tag, or the reviewer's word if the word is not a known tag.
+    pub tag: String,
+    pub title: Untrusted,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub category: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwe: Option<Cwe>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// The main place.
+    #[serde(flatten)]
+    pub place: RuledPlace,
+    /// The further places.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<RuledPlace>,
+}
+
+/// A place of a finding that a shared ruling is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RuledPlace {
+    /// A path inside the tree.
+    pub file: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_line: Option<u32>,
+    pub anchor: SharedAnchor,
 }
 
 /// The block of code for which a shared ruling was given.
@@ -92,10 +113,41 @@ pub struct RuledBy {
     pub person: Option<String>,
 }
 
-impl SharedRuling {
-    /// The version of the format that this program reads and writes.
-    pub const VERSION: u32 = 1;
+impl RuledFinding {
+    /// All places, the main place first.
+    pub fn places(&self) -> impl Iterator<Item = &RuledPlace> {
+        std::iter::once(&self.place).chain(&self.places)
+    }
 
+    /// The same as [`Self::places`], for changes of the places.
+    pub fn places_mut(&mut self) -> impl Iterator<Item = &mut RuledPlace> {
+        std::iter::once(&mut self.place).chain(&mut self.places)
+    }
+
+    /// The anchor of one of the finding's places. `text` contains the normalised words of the title, and `category`
+    /// contains the normalised category.
+    pub fn anchor(&self, place: &RuledPlace, text: &str, category: &str) -> Anchor {
+        let SharedAnchor {
+            block,
+            offset,
+            names,
+            ground,
+        } = place.anchor.clone();
+        Anchor {
+            file: place.file.clone(),
+            block,
+            category: category.to_owned(),
+            text: text.to_owned(),
+            offset,
+            rule: self.rule.as_ref().map(|rule| rule.to_lowercase()),
+            names,
+            cwe: self.cwe,
+            ground,
+        }
+    }
+}
+
+impl RuledPlace {
     pub fn location(&self) -> Location {
         Location {
             file: self.file.clone(),
@@ -104,20 +156,40 @@ impl SharedRuling {
         }
     }
 
-    /// The anchor of the finding. `text` contains the normalised words of the title, and `category` contains the
-    /// normalised category.
-    pub fn anchor(&self, text: String, category: String) -> Anchor {
-        Anchor {
-            file: self.file.clone(),
-            block: self.anchor.block.clone(),
-            category,
-            text,
-            offset: self.anchor.offset,
-            rule: self.rule.as_ref().map(|rule| rule.to_lowercase()),
-            names: self.anchor.names.clone(),
-            cwe: self.cwe,
-            ground: self.anchor.ground,
+    fn has_wrong_lines(&self) -> bool {
+        let is_reverse = |end| self.line.is_none_or(|line| end < line);
+        self.line == Some(0) || self.end_line.is_some_and(is_reverse)
+    }
+}
+
+impl From<(Location, &Anchor)> for RuledPlace {
+    fn from((location, anchor): (Location, &Anchor)) -> Self {
+        Self {
+            file: anchor.file.clone(),
+            line: location.line,
+            end_line: location.end_line,
+            anchor: SharedAnchor {
+                block: anchor.block.clone(),
+                offset: anchor.offset,
+                names: anchor.names.clone(),
+                ground: anchor.ground,
+            },
         }
+    }
+}
+
+impl SharedRuling {
+    /// The version of the format that this program reads and writes.
+    pub const VERSION: u32 = 1;
+
+    /// The findings that the ruling is about.
+    pub fn findings(&self) -> impl Iterator<Item = &RuledFinding> {
+        std::iter::once(&self.head).chain(&self.members)
+    }
+
+    /// The same as [`Self::findings`], for changes of the findings.
+    pub fn findings_mut(&mut self) -> impl Iterator<Item = &mut RuledFinding> {
+        std::iter::once(&mut self.head).chain(&mut self.members)
     }
 
     /// The first key with an invalid value, and the reason why the value is invalid.
@@ -133,9 +205,7 @@ impl SharedRuling {
         };
         let has_no_ruler =
             self.by.judge.is_none() && self.by.panel.is_empty() && self.by.person.is_none();
-        let is_reverse = self
-            .end_line
-            .is_some_and(|end| self.line.is_none_or(|line| end < line));
+        let places = || self.findings().flat_map(RuledFinding::places);
         let has_wrong_tag = self.new_tag.is_some() && self.disposition != Disposition::NotMandatory;
         let is_cited = |cited: &CitedCode| {
             is_inside(&cited.file)
@@ -150,28 +220,32 @@ impl SharedRuling {
                 "is not 16 hexadecimal digits in lower case",
             ),
             (
-                self.id != DisputeId::of(&self.run, self.finding),
+                self.id != DisputeId::of(&self.run, self.head.finding),
                 "id",
                 "does not match `run` and `finding`",
             ),
             (
-                !is_inside(&self.file),
+                !places().all(|place| is_inside(&place.file)),
                 "file",
                 "is not a path inside the tree",
             ),
             (
-                self.line == Some(0) || is_reverse,
+                places().any(RuledPlace::has_wrong_lines),
                 "line",
                 "is not a range of lines",
             ),
-            (self.title.is_blank(), "title", "is empty"),
             (
-                !is_hex(&self.anchor.block, 64),
+                self.findings().any(|finding| finding.title.is_blank()),
+                "title",
+                "is empty",
+            ),
+            (
+                !places().all(|place| is_hex(&place.anchor.block, 64)),
                 "anchor",
                 "has a `block` that is not 64 hexadecimal digits in lower case",
             ),
             (
-                self.anchor.offset.is_some() != self.line.is_some(),
+                places().any(|place| place.anchor.offset.is_some() != place.line.is_some()),
                 "anchor",
                 "needs an `offset` if and only if `line` is set",
             ),

@@ -10,16 +10,17 @@ use serde::de::DeserializeOwned;
 use crate::domain::event::{
     ConsensusEvent, DisputeEvent, Event, EventKind, ReviewEvent, RunEvent, WatchEvent,
 };
-use crate::domain::{Dispute, FindingId, KeyedAnswer, RunId};
+use crate::domain::{Dispute, DisputeNumber, FindingId, KeyedAnswer, RunId};
 
 pub(crate) mod measures;
 pub(crate) mod problems;
 
-pub(crate) const VIEWS: [(&str, &str); 16] = [
+pub(crate) const VIEWS: [(&str, &str); 17] = [
     ("run", "number"),
     ("finding", "run, id"),
     ("problem", "number"),
     ("dispute", "number"),
+    ("judged", "dispute, finding"),
     ("raiser", "reviewer, dispute"),
     ("stage", "number"),
     ("watch", "number"),
@@ -81,16 +82,19 @@ fn lists(db: &Connection, event: &Event) -> rusqlite::Result<()> {
             })
         }
         EventKind::Dispute(DisputeEvent::DisputeOpened { dispute }) => open(db, run, *at, dispute),
-        EventKind::Dispute(DisputeEvent::RulingGiven { dispute, ruling }) => write(
-            "UPDATE dispute SET ruling = ?2, ruled_by = ?3, rationale = ?4, cited = ?5 WHERE number = ?1",
-            params![
-                dispute.0.cast_signed(),
-                ruling.ruling.ruling.as_str(),
-                json(&ruling.by),
-                ruling.ruling.rationale.as_written(),
-                json(&ruling.cited)
-            ],
-        ),
+        EventKind::Dispute(DisputeEvent::RulingGiven { dispute, ruling }) => {
+            keep(db, *dispute, &ruling.ruling.members)?;
+            write(
+                "UPDATE dispute SET ruling = ?2, ruled_by = ?3, rationale = ?4, cited = ?5 WHERE number = ?1",
+                params![
+                    dispute.0.cast_signed(),
+                    ruling.ruling.ruling.as_str(),
+                    json(&ruling.by),
+                    ruling.ruling.rationale.as_written(),
+                    json(&ruling.cited)
+                ],
+            )
+        }
         EventKind::Dispute(DisputeEvent::DisputeSettled { dispute, settlement }) => write(
             "UPDATE dispute SET settled = ?2, disposition = ?3, ruled_by = ?4,
                  rationale = iif(?5 = '', rationale, ?5), until = ?6, ended = NULL WHERE number = ?1",
@@ -130,8 +134,8 @@ fn lists(db: &Connection, event: &Event) -> rusqlite::Result<()> {
 fn open(db: &Connection, run: &RunId, at: Timestamp, dispute: &Dispute) -> rusqlite::Result<()> {
     let (number, finding) = (dispute.number.0.cast_signed(), &dispute.finding);
     db.prepare_cached(
-        "INSERT INTO dispute (number, run, opened, finding, tag, title, location, anchor, raised_by, reopens)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+        "INSERT INTO dispute (number, run, opened, finding, tag, title, location, raised_by, reopens)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
     )?
     .execute(params![
         number,
@@ -141,16 +145,51 @@ fn open(db: &Connection, run: &RunId, at: Timestamp, dispute: &Dispute) -> rusql
         finding.raw.severity.to_string(),
         finding.raw.title.as_written(),
         finding.raw.location().as_ref().map(json),
-        finding.anchor.as_ref().map(json),
         json(&finding.raised_by),
         dispute.reopens().map(|number| number.0.cast_signed()),
     ])?;
+    let mut judged = db.prepare_cached(
+        "INSERT INTO judged (dispute, finding, tag, title, location, raised_by, places)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    )?;
+    for member in dispute.findings() {
+        judged.execute(params![
+            number,
+            member.id,
+            member.raw.severity.to_string(),
+            member.raw.title.as_written(),
+            member.raw.location().as_ref().map(json),
+            json(&member.raised_by),
+            json(&member.anchored().collect::<Vec<_>>()),
+        ])?;
+    }
     let mut raiser =
         db.prepare_cached("INSERT OR IGNORE INTO raiser (reviewer, dispute) VALUES (?1, ?2)")?;
     finding
         .raised_by
         .iter()
         .try_for_each(|name| raiser.execute(params![name.0, number]).map(drop))
+}
+
+/// Removes the findings that a ruling left to a dispute of their own, as [`Dispute::keep`] does.
+fn keep(db: &Connection, dispute: DisputeNumber, named: &[FindingId]) -> rusqlite::Result<()> {
+    let number = dispute.0.cast_signed();
+    let mut known = db.prepare_cached("SELECT finding FROM judged WHERE dispute = ?1")?;
+    let known = known.query_map([number], |row| row.get(0))?;
+    let known = known.collect::<rusqlite::Result<Vec<FindingId>>>()?;
+    let is_named = |id: &FindingId| named.iter().any(|named| named.addresses(*id));
+    let (kept, left): (Vec<FindingId>, Vec<FindingId>) = known.into_iter().partition(is_named);
+    if kept.is_empty() || left.is_empty() {
+        return Ok(());
+    }
+    let mut remove = db.prepare_cached("DELETE FROM judged WHERE dispute = ?1 AND finding = ?2")?;
+    for finding in left {
+        remove.execute(params![number, finding])?;
+    }
+    let sql = "UPDATE dispute SET (finding, tag, title, location, raised_by) =
+            (SELECT finding, tag, title, location, raised_by FROM judged WHERE dispute = ?1 ORDER BY finding LIMIT 1)
+        WHERE number = ?1 AND finding NOT IN (SELECT finding FROM judged WHERE dispute = ?1)";
+    db.prepare_cached(sql)?.execute([number]).map(drop)
 }
 
 impl ToSql for FindingId {

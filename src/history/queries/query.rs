@@ -6,7 +6,9 @@ use rusqlite::types::Value;
 use rusqlite::{Params, Row, params_from_iter};
 
 use crate::domain::event::{DisputeEvent, Event, EventKind, Plan, ReviewEvent};
-use crate::domain::{Disposition, Dispute, DisputeId, DisputeNumber, Finding, RulingWord, RunId};
+use crate::domain::{
+    Anchor, Disposition, Dispute, DisputeId, DisputeNumber, Finding, Location, RulingWord, RunId,
+};
 use crate::history::projections::{from_json, from_time, time};
 use crate::history::queries::rows::{
     Binding, DisputeFilter, DisputeRecord, DisputeRow, OtherRunRow, Reopened, RulingFilter, RunRow,
@@ -121,21 +123,26 @@ impl Journal {
         )
     }
 
-    /// Returns the bindings of all disputes whose findings have an anchor, oldest first. If two bindings have the
-    /// same anchor, the later binding applies.
+    /// Returns the bindings of all disputes, oldest first: one for each finding of a dispute that has an anchor. If two
+    /// bindings have the same anchor, the later binding applies.
     pub fn bindings(&self) -> Result<Vec<Binding>, JournalError> {
         let mut bindings = self.rows(
-            "SELECT * FROM dispute WHERE anchor IS NOT NULL ORDER BY number",
+            "SELECT dispute.*, judged.finding AS judged, judged.title AS judged_title, places
+                FROM dispute JOIN judged ON judged.dispute = number
+                WHERE places <> '[]' ORDER BY number, judged.finding",
             [],
             |row| {
+                let mut places: Vec<(Location, Anchor)> = from_json(row, "places")?;
+                let (location, anchor) = places.remove(0);
                 let ended: Option<Timestamp> = from_time(row, "ended")?;
                 Ok(Binding {
                     dispute: number(row)?.into(),
                     run: RunId(row.get("run")?),
-                    finding: row.get("finding")?,
-                    anchor: from_json(row, "anchor")?,
-                    title: row.get::<_, String>("title")?.into(),
-                    location: from_json(row, "location")?,
+                    finding: row.get("judged")?,
+                    anchor,
+                    title: row.get::<_, String>("judged_title")?.into(),
+                    location: Some(location),
+                    also: places,
                     disposition: from_json(row, "disposition")?,
                     new_tag: None,
                     rationale: row.get::<_, String>("rationale")?.into(),
@@ -335,6 +342,7 @@ fn replayed(
             (DisputeEvent::RulingGiven { dispute, ruling }, Some((record, last)))
                 if dispute == number =>
             {
+                record.dispute.keep(&ruling.ruling.members);
                 record.dispute.rulings.push(ruling);
                 *last = at;
             }

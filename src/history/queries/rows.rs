@@ -80,7 +80,8 @@ pub struct Reopened {
     pub reason: Untrusted,
 }
 
-/// The result of a dispute. Later runs apply the result to findings about the same code.
+/// The result of a dispute for one of its findings. Later runs apply the result to findings about the same code. A
+/// ruling binds a finding only if it judged each place of the finding.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Binding {
     pub dispute: RulingRef,
@@ -90,6 +91,8 @@ pub struct Binding {
     pub title: Untrusted,
     /// The finding's location at the time of the dispute.
     pub location: Option<Location>,
+    /// The further places of the finding at the time of the dispute.
+    pub also: Vec<(Location, Anchor)>,
     /// `disposition` is `None` while the dispute is open.
     pub disposition: Option<Disposition>,
     /// The new tag of the finding. Absent unless the ruling says that the finding is correct but not mandatory.
@@ -113,6 +116,18 @@ pub struct Binding {
 }
 
 impl Binding {
+    /// All places with their anchors, the main place first.
+    pub fn places(&self) -> impl Iterator<Item = (Option<&Location>, &Anchor)> {
+        let further = self.also.iter();
+        let further = further.map(|(location, anchor)| (Some(location), anchor));
+        std::iter::once((self.location.as_ref(), &self.anchor)).chain(further)
+    }
+
+    /// The anchors of all places, the main place first.
+    pub fn anchors(&self) -> impl Iterator<Item = &Anchor> {
+        self.places().map(|(_, anchor)| anchor)
+    }
+
     pub fn id(&self) -> DisputeId {
         DisputeId::of(&self.run, self.finding)
     }

@@ -65,7 +65,6 @@ CREATE TABLE dispute (
     tag         TEXT NOT NULL,
     title       TEXT NOT NULL,
     location    TEXT CHECK (location IS NULL OR json_valid(location)),
-    anchor      TEXT CHECK (anchor IS NULL OR json_valid(anchor)),
     raised_by   TEXT NOT NULL CHECK (json_valid(raised_by)),
     ruling      TEXT,
     ruled_by    TEXT CHECK (ruled_by IS NULL OR json_valid(ruled_by)),
@@ -81,6 +80,19 @@ CREATE INDEX dispute_open ON dispute (number) WHERE disposition IS NULL;
 CREATE INDEX dispute_ruling ON dispute (ruling, number);
 CREATE INDEX dispute_disposition ON dispute (disposition ->> '$.as', number);
 CREATE INDEX dispute_opened ON dispute (opened, number);
+
+-- The findings that each dispute is about. A ruling that names some of them binds only these, and the others are
+-- removed. `places` has a location and an anchor for each place that exists in the reviewed tree, the main place first.
+CREATE TABLE judged (
+    dispute   INTEGER NOT NULL,
+    finding   INTEGER NOT NULL,
+    tag       TEXT NOT NULL,
+    title     TEXT NOT NULL,
+    location  TEXT CHECK (location IS NULL OR json_valid(location)),
+    raised_by TEXT NOT NULL CHECK (json_valid(raised_by)),
+    places    TEXT NOT NULL CHECK (json_valid(places)),
+    PRIMARY KEY (dispute, finding)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE raiser (
     reviewer TEXT NOT NULL,

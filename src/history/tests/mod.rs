@@ -720,7 +720,11 @@ fn every_altered_view_is_found() {
         ("problem", "number key run finding alias_of"),
         (
             "dispute",
-            "number run opened settled finding tag title location anchor raised_by ruling ruled_by rationale disposition",
+            "number run opened settled finding tag title location raised_by ruling ruled_by rationale disposition",
+        ),
+        (
+            "judged",
+            "dispute finding tag title location raised_by places",
         ),
         ("raiser", "reviewer dispute"),
     ] {

@@ -124,6 +124,8 @@ pub(crate) struct NormalMember<'a> {
     pub(crate) file: Option<u32>,
     pub(crate) lines: Option<(u32, u32)>,
     pub(crate) block: Option<(u32, u32)>,
+    /// The files and the lines of the further places.
+    pub(crate) further: Vec<(u32, (u32, u32))>,
     pub(crate) category: Category,
     pub(crate) severity: Level,
     pub(crate) confidence: Option<u8>,
@@ -140,6 +142,12 @@ pub(crate) enum PlaceMatch {
 }
 
 impl NormalMember<'_> {
+    /// The files and the lines of all places.
+    pub(crate) fn places(&self) -> impl Iterator<Item = (u32, (u32, u32))> {
+        let main = self.file.zip(self.lines);
+        main.into_iter().chain(self.further.iter().copied())
+    }
+
     pub(crate) fn place(&self, other: &Self) -> PlaceMatch {
         if let (Some(a), Some(b)) = (self.file, other.file)
             && a != b
@@ -184,15 +192,25 @@ pub(crate) fn entries<'a>(members: &'a [Member], tree: &[String]) -> Vec<NormalM
         .zip(categories)
         .enumerate()
         .map(|(index, (member, category))| {
-            let line = member.raw.line.filter(|line| *line > 0);
+            let lines = |line: Option<u32>, end: Option<u32>| {
+                let line = line.filter(|line| *line > 0)?;
+                Some((line, end.unwrap_or(line).max(line)))
+            };
+            let number = |path: &str| file_numbers.get(path).copied();
+            let raw = &member.raw;
+            let further = raw.places.iter();
+            let further = further.filter_map(|place| {
+                Some((number(&place.file)?, lines(place.line, place.end_line)?))
+            });
             NormalMember {
                 member,
                 index,
                 repeats: Vec::new(),
                 model: models[member.model.as_str()],
-                file: file_numbers[index],
-                lines: line.map(|line| (line, member.raw.end_line.unwrap_or(line).max(line))),
+                file: raw.file.as_deref().and_then(number),
+                lines: lines(raw.line, raw.end_line),
                 block: member.block,
+                further: further.collect(),
                 category,
                 severity: member.level(),
                 confidence: confidence(member),
@@ -280,21 +298,11 @@ fn text_hash(member: &Member, is_located: bool) -> u64 {
     hasher.finish()
 }
 
-/// Assigns a number to each path, and returns the path numbers of all members. Paths are numbered in alphabetical
-/// order. If exactly one known path ends with a bare file name such as `main.rs`, this path replaces the bare file
+/// Assigns a number to each path of the members. Paths are numbered in alphabetical order. If exactly one known path ends with a bare file name such as `main.rs`, this path replaces the bare file
 /// name. A path is known if `tree` contains the path, or if a member gives the path with a folder.
-fn file_numbers(members: &[Member], tree: &[String]) -> Vec<Option<u32>> {
-    let named: Vec<Option<&str>> = members
-        .iter()
-        .map(|member| {
-            member
-                .raw
-                .file
-                .as_deref()
-                .filter(|path| !path.trim().is_empty())
-        })
-        .collect();
-    let written: HashSet<&str> = named.iter().copied().flatten().collect();
+fn file_numbers<'a>(members: &'a [Member], tree: &[String]) -> HashMap<&'a str, u32> {
+    let named = members.iter().flat_map(|member| member.raw.files());
+    let written: HashSet<&str> = named.filter(|path| !path.trim().is_empty()).collect();
     let paths: HashMap<&str, String> = written
         .into_iter()
         .map(|path| (path, canonical(path)))
@@ -316,9 +324,9 @@ fn file_numbers(members: &[Member], tree: &[String]) -> Vec<Option<u32>> {
     let meant: HashMap<&str, &str> = paths.keys().map(|path| (*path, meant(path))).collect();
     let sorted: BTreeSet<&str> = meant.values().copied().collect();
     let numbers: HashMap<&str, u32> = sorted.into_iter().zip(0..).collect();
-    named
+    meant
         .into_iter()
-        .map(|path| path.map(|path| numbers[meant[path]]))
+        .map(|(path, meant)| (path, numbers[meant]))
         .collect()
 }
 

@@ -68,13 +68,14 @@ pub fn is_security(category: Option<&str>, rule: Option<&str>, title: &str) -> b
 
 /// Whether [`needs_person`] requires a responsible person for a shared ruling.
 pub fn needs_person_of(ruling: &SharedRuling) -> bool {
-    let (category, rule) = (ruling.category.as_deref(), ruling.rule.as_deref());
-    needs_person(
-        &ruling.disposition,
-        category,
-        rule,
-        ruling.title.as_written(),
-    )
+    ruling.findings().any(|finding| {
+        needs_person(
+            &ruling.disposition,
+            finding.category.as_deref(),
+            finding.rule.as_deref(),
+            finding.title.as_written(),
+        )
+    })
 }
 
 #[cfg(test)]

@@ -159,15 +159,18 @@ pub(crate) fn ruling(ruling: &SharedRuling) -> Option<String> {
             .map(|item| item.first(TEXT / 4))
             .collect()
     };
-    let mut anchor = ruling.anchor.clone();
-    anchor.names.truncate(NAMES);
+    let mut short = ruling.clone();
+    for finding in short.findings_mut() {
+        finding.title = cut(&finding.title);
+        for place in finding.places_mut() {
+            place.anchor.names.truncate(NAMES);
+        }
+    }
     let small = redact_value(SharedRuling {
-        anchor,
-        title: cut(&ruling.title),
         rationale: cut(&ruling.rationale),
         citations: items(&ruling.citations),
         evidence: items(&ruling.evidence),
-        ..ruling.clone()
+        ..short
     });
     let written = line("ruling", &small);
     (small.problem().is_none() && written.len() <= WRITTEN).then_some(written)

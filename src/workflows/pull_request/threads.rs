@@ -95,13 +95,19 @@ fn matched(
     let text_of = |path: &str| (review.text_of)(path).unwrap_or_default();
     let (old, new) = free(told, findings, &matched);
     let earlier: Vec<&Anchor> = old.iter().map(|at| &told[*at].mark.anchor).collect();
-    let later: Vec<&Anchor> = new.iter().map(|at| &anchors[*at]).collect();
-    let continued = recognition::continued(&earlier, &later, &text_of);
-    matched.extend(
-        continued
-            .into_iter()
-            .map(|(earlier, later)| (old[earlier], new[later])),
-    );
+    // A comment is about the main place of its finding, which can be a further place now.
+    let places = new.iter().flat_map(|at| {
+        let further = findings[*at].finding.also.iter().flatten();
+        std::iter::once((*at, &anchors[*at])).chain(further.map(move |anchor| (*at, anchor)))
+    });
+    let (of_finding, later): (Vec<usize>, Vec<&Anchor>) = places.unzip();
+    let mut taken = BTreeSet::new();
+    for (earlier, later) in recognition::likenesses(&earlier, &later, &text_of) {
+        let (known, finding) = (old[earlier], of_finding[later]);
+        if !matched.contains_key(&known) && taken.insert(finding) {
+            matched.insert(known, finding);
+        }
+    }
     let (old, new) = free(told, findings, &matched);
     edited(review, told, findings, &anchors, (old, new), &mut matched);
     matched

@@ -113,12 +113,6 @@ impl Workspace {
         (!name.is_empty()).then_some(name)
     }
 
-    /// For each anchor, returns true if the block of the anchor no longer exists. The anchor's file is searched
-    /// first, and then all files that are not ignored.
-    pub fn gone(&self, anchors: &[&Anchor]) -> Result<Vec<bool>> {
-        Ok(self.places(anchors)?.iter().map(Option::is_none).collect())
-    }
-
     /// For each anchor, returns the file and the lines of the anchor's block, or `None` if the block no longer
     /// exists. The anchor's file is searched first, and then all files that are not ignored.
     pub fn places(&self, anchors: &[&Anchor]) -> Result<Vec<Option<BlockPlace>>> {

@@ -1,7 +1,7 @@
 //! Groups the findings of different reviewers by problem. The module `likeness` decides about each pair.
 //!
 //! Different problems can be at the same location, so findings are not grouped by location alone. Each finding is
-//! compared with the findings near its lines. If too many findings are near a finding, the comparison is limited
+//! compared with the findings near its lines. Findings with several places are compared by their nearest places. If too many findings are near a finding, the comparison is limited
 //! to findings with the same rare terms. The cost is therefore nearly linear in the number of findings. The surest
 //! pairs are joined first. Two groups are joined only if they have no reviewer in common and no finding of one group
 //! is different from a finding of the other group.
@@ -88,6 +88,9 @@ pub(crate) fn by_meaning(
         vectors,
         answers,
         files: files(entries),
+        scattered: (0..entries.len())
+            .filter(|index| !entries[*index].further.is_empty())
+            .collect(),
     };
     let mut pairs = finder.pairs();
     pairs.sort_unstable_by(|x, y| {
@@ -149,6 +152,8 @@ struct Finder<'a> {
     vectors: &'a Vectors,
     answers: &'a Answers,
     files: Vec<Range<usize>>,
+    /// The entries with several places.
+    scattered: Vec<usize>,
 }
 
 impl Finder<'_> {
@@ -232,6 +237,12 @@ impl Finder<'_> {
         mut look: impl FnMut(usize),
     ) {
         let entry = &self.entries[index];
+        let is_in_reach = |other: &&usize| {
+            let distance = entry.distance(&self.entries[**other]);
+            **other != index && matches!(distance, Some(Distance::Lines(lines)) if lines <= FAR)
+        };
+        let scattered = self.scattered.iter().filter(is_in_reach);
+        scattered.take(CANDIDATES).copied().for_each(&mut look);
         let mut scopes: [Range<usize>; 2] = [0..0, 0..0];
         match (entry.file, entry.lines) {
             (None, _) => scopes[0] = 0..self.entries.len(),
@@ -354,8 +365,15 @@ impl Finder<'_> {
 }
 
 impl NormalMember<'_> {
-    /// Returns `None` if the two findings are in different files.
+    /// The distance of the nearest places. Returns `None` if the two findings are in different files.
     fn distance(&self, other: &Self) -> Option<Distance> {
+        let gaps = self.places().flat_map(|(file, a)| {
+            let there = other.places().filter(move |(other, _)| *other == file);
+            there.map(move |(_, b)| a.0.max(b.0).saturating_sub(a.1.min(b.1)))
+        });
+        if let Some(nearest) = gaps.min() {
+            return Some(Distance::Lines(nearest));
+        }
         let is_same_file = self.file == other.file;
         if !is_same_file && self.file.is_some() && other.file.is_some() {
             return None;

@@ -1,7 +1,7 @@
 //! Tests complete merges: the groups, the conflicts and the statistics.
 
 use super::*;
-use crate::domain::{Confidence, RawFinding, Severity, Untrusted};
+use crate::domain::{Confidence, Location, RawFinding, Severity, Untrusted};
 
 mod properties;
 mod specified;
@@ -519,5 +519,43 @@ fn the_table_of_advisories() {
                 .map(String::as_str),
             note
         );
+    }
+}
+
+#[test]
+fn findings_with_several_places_are_compared_by_their_nearest_places() {
+    let at = |file: &str, line| (file.to_owned(), line);
+    let groups = |places: &[&[(String, u32)]]| {
+        let claims = ["a", "b"].map(|model| claim(model, 10, Level::High, 80, TITLE));
+        let mut members = members(&claims);
+        for (member, places) in members.iter_mut().zip(places) {
+            member.raw.file = Some(places[0].0.clone());
+            member.raw.line = Some(places[0].1);
+            let further = places[1..].iter();
+            member.raw.places = further
+                .map(|(file, line)| Location::line(file, *line))
+                .collect();
+        }
+        let answers = Answers::default();
+        super::merge(&members, &Debate::default(), &[], Policy::Panel, &answers)
+            .groups
+            .len()
+    };
+    let (db, web) = (at("db.py", 10), at("web.py", 400));
+    for (one, other, expected) in [
+        (
+            vec![db.clone(), web.clone()],
+            vec![web.clone(), db.clone()],
+            1,
+        ),
+        (vec![db.clone(), web.clone()], vec![web.clone()], 1),
+        (vec![web.clone()], vec![at("a.py", 1), at("web.py", 401)], 1),
+        (
+            vec![db.clone(), web.clone()],
+            vec![at("a.py", 10), at("web.py", 9)],
+            2,
+        ),
+    ] {
+        assert_eq!(groups(&[&one, &other]), expected, "{one:?} {other:?}");
     }
 }

@@ -11,8 +11,8 @@ use jiff::Timestamp;
 use crate::config::files::rulings::{FOLDER, MAX_FILES, is_note, is_shared, read};
 use crate::config::settings::MaxAge;
 use crate::domain::{
-    AgentName, DisputeId, RawFinding, RuledBy, Ruler, RulingRef, Severity, SharedAnchor,
-    SharedRuling, Tag,
+    AgentName, DisputeId, Finding, RawFinding, RuledBy, RuledFinding, RuledPlace, Ruler, RulingRef,
+    Severity, SharedRuling, Tag,
     event::{Event, Plan},
 };
 use crate::history::queries::rows::{Binding, DisputeRecord};
@@ -81,7 +81,7 @@ impl SharedRulings {
     }
 
     pub fn bindings(&self) -> Vec<Binding> {
-        self.rulings.iter().map(binding).collect()
+        self.rulings.iter().flat_map(bindings).collect()
     }
 
     pub fn notice(&self) -> Option<String> {
@@ -107,15 +107,26 @@ impl SharedRulings {
     }
 }
 
-pub fn binding(ruling: &SharedRuling) -> Binding {
-    let category = anchors::category(ruling.rule.as_deref(), ruling.category.as_deref());
+/// The bindings of a shared ruling, one for each finding that the ruling is about.
+pub fn bindings(ruling: &SharedRuling) -> impl Iterator<Item = Binding> {
+    ruling.findings().map(|finding| binding(ruling, finding))
+}
+
+fn binding(ruling: &SharedRuling, finding: &RuledFinding) -> Binding {
+    let category = anchors::category(finding.rule.as_deref(), finding.category.as_deref());
+    let text = anchors::words(finding.title.as_written());
+    let anchor = |place: &RuledPlace| finding.anchor(place, &text, &category);
+    let also = finding.places.iter();
     Binding {
         dispute: RulingRef::Shared(ruling.id.clone()),
         run: ruling.run.clone(),
-        finding: ruling.finding,
-        anchor: ruling.anchor(anchors::words(ruling.title.as_written()), category),
-        title: ruling.title.clone(),
-        location: Some(ruling.location()),
+        finding: finding.finding,
+        anchor: anchor(&finding.place),
+        title: finding.title.clone(),
+        location: Some(finding.place.location()),
+        also: also
+            .map(|place| (place.location(), anchor(place)))
+            .collect(),
         disposition: Some(ruling.disposition.clone()),
         new_tag: ruling.new_tag,
         rationale: ruling.rationale.clone(),
@@ -138,7 +149,7 @@ pub fn shared_form(
     person: Option<String>,
 ) -> Option<SharedRuling> {
     let (dispute, settlement) = (&record.dispute, record.settlement.as_ref()?);
-    let (finding, anchor) = (&dispute.finding, dispute.finding.anchor.as_ref()?);
+    let finding = &dispute.finding;
     let last = dispute.rulings.last();
     let state = ReviewState::of(events);
     let model = |name: &AgentName| {
@@ -176,22 +187,9 @@ pub fn shared_form(
         version: SharedRuling::VERSION,
         id: DisputeId::of(&record.run, finding.id),
         run: record.run.clone(),
-        finding: finding.id,
         problem: finding.problem.clone(),
-        file: anchor.file.clone(),
-        line: finding.raw.line,
-        end_line: finding.raw.end_line,
-        tag: finding.raw.severity.to_string(),
-        title: finding.raw.title.clone(),
-        category: finding.raw.category.clone(),
-        cwe: finding.raw.cwe,
-        rule: finding.raw.rule.clone(),
-        anchor: SharedAnchor {
-            block: anchor.block.clone(),
-            offset: anchor.offset,
-            names: anchor.names.clone(),
-            ground: anchor.ground,
-        },
+        head: ruled_finding(finding)?,
+        members: dispute.members.iter().filter_map(ruled_finding).collect(),
         ruling: last.map(|last| last.ruling.ruling),
         disposition: settlement.disposition.clone(),
         new_tag: dispute.new_tag(),
@@ -204,6 +202,21 @@ pub fn shared_form(
         by: RuledBy { person, ..by },
         date: record.settled_at?,
         until: settlement.until,
+    })
+}
+
+/// Returns `None` if no place of the finding has an anchor.
+fn ruled_finding(finding: &Finding) -> Option<RuledFinding> {
+    let mut places = finding.anchored().map(RuledPlace::from);
+    Some(RuledFinding {
+        finding: finding.id,
+        place: places.next()?,
+        places: places.collect(),
+        tag: finding.raw.severity.to_string(),
+        title: finding.raw.title.clone(),
+        category: finding.raw.category.clone(),
+        cwe: finding.raw.cwe,
+        rule: finding.raw.rule.clone(),
     })
 }
 
@@ -386,16 +399,17 @@ fn summary(ruling: &SharedRuling) -> String {
         .until
         .map(|day| format!(" until {day}"))
         .unwrap_or_default();
-    let (tag, title, why) = (
-        &ruling.tag,
-        ruling.title.as_written(),
-        ruling.rationale.as_written(),
-    );
-    let word = ruling.disposition.as_str();
-    format!(
-        "[{tag}] {} {title}: {word}{until}, by {names}: {why}",
-        ruling.location()
-    )
+    let findings = ruling.findings().map(|finding| {
+        let places: Vec<String> = finding
+            .places()
+            .map(|place| place.location().to_string())
+            .collect();
+        let (tag, title) = (&finding.tag, finding.title.as_written());
+        format!("[{tag}] {} {title}", places.join(", "))
+    });
+    let findings: Vec<String> = findings.collect();
+    let (word, why) = (ruling.disposition.as_str(), ruling.rationale.as_written());
+    format!("{}: {word}{until}, by {names}: {why}", findings.join("; "))
 }
 
 fn name_of(path: &str) -> &str {

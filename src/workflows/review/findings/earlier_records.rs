@@ -22,7 +22,7 @@ impl Past<'_> {
         Some(self.journal.dispute(number).ok()??.dispute)
     }
 
-    /// Finds the version of the file of an anchor of `run` that contains the block of the anchor. Searches the reviewed code first,
+    /// Finds the version of a file that contains a block that was disputed in `run`. Searches the reviewed code first,
     /// then git. Returns `None` if no known version contains the block.
     pub(crate) fn text(&self, run: &RunId, anchor: &Anchor) -> Option<String> {
         let path = &anchor.file;

@@ -75,9 +75,9 @@ pub(crate) fn continued<'p>(
     let anchored: Vec<((usize, usize), &Anchor)> = places
         .iter()
         .filter(|place| !claims.matched.contains_key(*place))
-        .filter_map(|place| {
+        .flat_map(|place| {
             let finding = groups[place.0][place.1].finding;
-            Some((*place, finding.anchor.as_ref()?))
+            finding.anchored().map(move |(_, anchor)| (*place, anchor))
         })
         .collect();
     let found: Vec<&Anchor> = anchored.iter().map(|(_, anchor)| *anchor).collect();
@@ -130,13 +130,16 @@ fn place_and_title(finding: &Finding) -> (Option<&str>, Option<u32>, &str) {
     (raw.file.as_deref(), raw.line, raw.title.as_written())
 }
 
-/// The anchors of the earlier findings, with the indices of the findings. A text that a finding has several times in one
+/// The anchors of all places of the earlier findings, with the indices of the findings. A text that a finding has several times in one
 /// state of the code counts once.
 fn wordings(known: &[KnownFinding]) -> Vec<(usize, &Anchor)> {
     let mut seen = HashSet::new();
     let anchored = known.iter().enumerate();
     anchored
-        .filter_map(|(index, earlier)| Some((index, earlier, earlier.finding.anchor.as_ref()?)))
+        .flat_map(|(index, earlier)| {
+            let anchors = earlier.finding.anchored();
+            anchors.map(move |(_, anchor)| (index, earlier, anchor))
+        })
         .filter(|(_, earlier, anchor)| {
             seen.insert((
                 earlier.finding.id,

@@ -162,10 +162,9 @@ fn pairs(known: &[&Anchor], found: &[&Anchor], text_of: TextOf<'_>) -> Vec<Pair>
 /// unsure. Otherwise, a ruling would bind a finding only because it is unsure whether the ruling is about a finding
 /// that is closer to it.
 fn closest_first(mut pairs: Vec<Pair>) -> Vec<Pair> {
-    let sure = |pair: &Pair| pair.0.same().or(pair.0.unsure()).unwrap_or_default();
     pairs.sort_by(|a, b| {
-        sure(b)
-            .total_cmp(&sure(a))
+        sureness(b.0)
+            .total_cmp(&sureness(a.0))
             .then((a.1, a.2).cmp(&(b.1, b.2)))
     });
     let (mut matched, mut reserved) = (
@@ -272,13 +271,6 @@ fn anchored_places<'a>(
         .unzip()
 }
 
-fn anchored<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> (Vec<usize>, Vec<&'a Anchor>) {
-    let findings = findings.into_iter().enumerate();
-    findings
-        .filter_map(|(index, finding)| Some((index, finding.anchor.as_ref()?)))
-        .unzip()
-}
-
 fn sure(pairs: &[Pair]) -> impl Iterator<Item = (f32, usize, usize)> {
     pairs
         .iter()
@@ -316,8 +308,9 @@ pub(crate) fn continued(
 /// Applies earlier disputes to findings of a round.
 ///
 /// A finding that refers to a ruling is bound by this ruling if the finding cites no new evidence. A ruling can
-/// also bind a finding that does not refer to the ruling. A dispute is about one problem. Therefore, the ruling of
-/// a dispute binds at most one finding of each reviewer. If several pairs of a dispute and a finding are possible,
+/// also bind a finding that does not refer to the ruling, if it judged each place of the finding. A dispute is about
+/// one problem. Therefore, the ruling of a dispute binds at most one finding of each reviewer for each finding that it
+/// judged. If several pairs of a dispute and a finding are possible,
 /// the most similar pair takes precedence. Among equally similar pairs, the pair with the newest dispute takes
 /// precedence. An expired ruling binds no finding. If only an expired ruling applies, a notice reports the expiry. A
 /// ruling also binds nothing if code that it cites no longer stands, or if its code moved to another ground. If only
@@ -340,77 +333,47 @@ pub(crate) fn earlier<'a>(
             .filter(|finding| !is_named.contains(&finding.id))
     };
     let findings: Vec<&Finding> = unnamed().collect();
-    let (indexes, found) = anchored(findings.iter().copied());
-    // A dispute that reopens another one is about the finding of that one, too.
-    let all_anchors = bindings.iter().enumerate().flat_map(|(at, binding)| {
-        let lineage = std::iter::successors(Some(*binding), |known| {
-            let reopened = known.reopens?;
-            recorded.iter().find(|one| one.number() == Some(reopened))
-        });
-        lineage.map(move |binding| (at, &binding.anchor))
-    });
-    let (of_binding, known): (Vec<usize>, Vec<&Anchor>) = all_anchors.unzip();
-    let mut all = pairs(&known, &found, round.text_of);
-    for (_, known, _) in &mut all {
-        *known = of_binding[*known];
-    }
-    let mut pairs: Vec<(f32, usize, usize)> = sure(&all).collect();
-    let mut fallen: HashMap<(usize, usize), Relation> = HashMap::new();
-    for (_, known, finding) in &pairs {
-        let relation = relations::fallen(bindings[*known], found[*finding], round.text_of);
-        fallen.extend(relation.map(|relation| ((*known, indexes[*finding]), relation)));
-    }
-    let is_over = |known: usize, finding: usize| {
-        bindings[known].ended.is_some() || fallen.contains_key(&(known, indexes[finding]))
-    };
-    pairs.sort_by(|a, b| {
-        let newest = || age(bindings[b.1]).cmp(&age(bindings[a.1]));
-        is_over(a.1, a.2)
-            .cmp(&is_over(b.1, b.2))
-            .then(b.0.total_cmp(&a.0))
+    let (mut sure, unsure): (Vec<Ruled<'_>>, _) =
+        ruled_findings(&findings, &bindings, recorded, round)
+            .into_iter()
+            .partition(|one| one.likeness.same().is_some());
+    let is_over = |one: &Ruled<'_>| one.binding.ended.is_some() || one.fallen.is_some();
+    let likeness = |one: &Ruled<'_>| one.likeness.same().unwrap_or_default();
+    sure.sort_by(|a, b| {
+        let newest = || age(b.binding).cmp(&age(a.binding));
+        is_over(a)
+            .cmp(&is_over(b))
+            .then(likeness(b).total_cmp(&likeness(a)))
             .then_with(newest)
-            .then(a.2.cmp(&b.2))
+            .then(a.index.cmp(&b.index))
     });
-    let mut bound: BTreeMap<usize, usize> = BTreeMap::new();
-    let mut taken: BTreeSet<(&RulingRef, &AgentName)> = BTreeSet::new();
-    for (_, known, finding) in pairs {
-        let index = indexes[finding];
-        let binding = bindings[known];
-        let by = || {
-            findings[index]
-                .raised_by
-                .iter()
-                .map(|name| (&binding.dispute, name))
-        };
-        if !bound.contains_key(&index) && by().all(|pair| !taken.contains(&pair)) {
-            bound.insert(index, known);
+    let mut bound: BTreeMap<usize, Ruled<'_>> = BTreeMap::new();
+    let mut taken: BTreeSet<((&RulingRef, FindingId), &AgentName)> = BTreeSet::new();
+    for one in sure {
+        let by = || one.finding.raised_by.iter().map(|name| (one.judged, name));
+        if !bound.contains_key(&one.index) && by().all(|pair| !taken.contains(&pair)) {
             taken.extend(by());
+            bound.insert(one.index, one);
         }
     }
-    let unsure: Vec<relations::Unsure<'_>> = all
-        .iter()
-        .filter_map(|(likeness, known, finding)| {
-            Some((likeness.unsure()?, bindings[*known], indexes[*finding]))
-        })
-        .filter(|(_, binding, index)| {
-            let finding = findings[*index];
-            let is_taken = finding
-                .raised_by
-                .iter()
-                .any(|name| taken.contains(&(&binding.dispute, name)));
-            let anchor = finding.anchor.as_ref();
-            let falls = |anchor| relations::fallen(binding, anchor, round.text_of).is_some();
-            finding.mandatory
-                && !anchor.is_some_and(falls)
-                && !bound.contains_key(index)
+    let unsure: Vec<relations::Unsure<'_>> = unsure
+        .into_iter()
+        .filter(|one| {
+            let mut by = one.finding.raised_by.iter();
+            let is_taken = by.any(|name| taken.contains(&(one.judged, name)));
+            one.finding.mandatory
+                && one.fallen.is_none()
+                && !bound.contains_key(&one.index)
                 && !is_taken
-                && binding.new_tag.is_none()
-                && binding.ended.is_none()
+                && one.binding.new_tag.is_none()
+                && one.binding.ended.is_none()
         })
-        .map(|(likeness, binding, index)| relations::Unsure {
-            likeness,
-            binding,
-            finding: findings[index],
+        .filter_map(|one| {
+            Some(relations::Unsure {
+                likeness: one.likeness.unsure()?,
+                binding: one.binding,
+                finding: one.finding,
+            })
         })
         .collect();
     let free = findings
@@ -419,12 +382,11 @@ pub(crate) fn earlier<'a>(
         .filter(|(index, _)| !bound.contains_key(index));
     let changed = relations::changed(free.map(|(_, finding)| *finding), &bindings, round);
     let has_changed: BTreeSet<FindingId> = changed.iter().filter_map(relations::subject).collect();
-    for (index, known) in bound {
-        let (finding, binding) = (findings[index], bindings[known]);
-        let relation = fallen
-            .remove(&(known, index))
-            .filter(|_| binding.ended.is_none());
-        events.extend(match relation {
+    for one in bound.into_values() {
+        let Ruled {
+            finding, binding, ..
+        } = one;
+        events.extend(match one.fallen.filter(|_| binding.ended.is_none()) {
             Some(relation) => Some(relations::related(finding.id, binding, relation)),
             None => ruled(finding, binding, round.lists),
         });
@@ -432,6 +394,105 @@ pub(crate) fn earlier<'a>(
     events.extend(changed);
     events.extend(relations::may_repeat(unsure, &has_changed));
     events
+}
+
+/// A finding that certainly or possibly repeats a finding that a dispute is about.
+struct Ruled<'a> {
+    likeness: Likeness,
+    binding: &'a Binding,
+    /// The dispute, and the finding of the dispute.
+    judged: (&'a RulingRef, FindingId),
+    finding: &'a Finding,
+    /// The index of the finding in the list of findings.
+    index: usize,
+    /// The reason why the ruling does not bind the finding.
+    fallen: Option<Relation>,
+}
+
+/// The findings that repeat findings of disputes. A finding certainly repeats one if they have a place in common. It
+/// possibly repeats one if this is uncertain for each of its places.
+fn ruled_findings<'a>(
+    findings: &[&'a Finding],
+    bindings: &[&'a Binding],
+    recorded: &'a [Binding],
+    round: &Round<'_>,
+) -> Vec<Ruled<'a>> {
+    let mut judged: Vec<(&Binding, FindingId, &Anchor)> = Vec::new();
+    for binding in bindings {
+        judged.extend(
+            binding
+                .anchors()
+                .map(|anchor| (*binding, binding.finding, anchor)),
+        );
+        // A dispute that reopens another one is about the findings of that one, too.
+        let mut reopened = binding.reopens;
+        while let Some(number) = reopened {
+            let earlier = || recorded.iter().filter(|one| one.number() == Some(number));
+            for one in earlier() {
+                judged.extend(one.anchors().map(|anchor| (*binding, one.finding, anchor)));
+            }
+            reopened = earlier().find_map(|one| one.reopens);
+        }
+    }
+    let known: Vec<&Anchor> = judged.iter().map(|(.., anchor)| *anchor).collect();
+    let (indexes, found) = anchored_places(findings.iter().copied());
+    // For each finding of a dispute and each finding, the surest likeness of each place of the latter.
+    let mut by_finding: BTreeMap<_, BTreeMap<usize, (Likeness, usize)>> = BTreeMap::new();
+    for (likeness, at, place) in pairs(&known, &found, round.text_of) {
+        let (binding, finding, _) = judged[at];
+        let places = by_finding
+            .entry(((&binding.dispute, finding), indexes[place]))
+            .or_default();
+        let best = places.entry(place).or_insert((likeness, at));
+        if best.0.same().is_none() && likeness.same().is_some() {
+            *best = (likeness, at);
+        }
+    }
+    let mut ruled = Vec::new();
+    for ((judged_finding, index), places) in by_finding {
+        let finding = findings[index];
+        let count = indexes.iter().filter(|of| **of == index).count();
+        let is_same = |(likeness, _): &&(Likeness, usize)| likeness.same().is_some();
+        let same = places.values().filter(is_same).count();
+        if same == 0 && places.len() < count {
+            continue;
+        }
+        let least = places
+            .values()
+            .filter(|place| same == 0 || is_same(place))
+            .min_by(|a, b| sureness(a.0).total_cmp(&sureness(b.0)));
+        let Some((likeness, at)) = least else {
+            continue;
+        };
+        let binding = judged[*at].0;
+        let matched: Vec<(&Anchor, &Anchor)> = places
+            .iter()
+            .map(|(place, (_, at))| (known[*at], found[*place]))
+            .collect();
+        let fallen = relations::fallen(binding, &matched, round.text_of).or_else(|| {
+            let is_judged =
+                |place: &usize| same == 0 || places.get(place).as_ref().is_some_and(is_same);
+            let mut own = (0..found.len())
+                .filter(|place| indexes[*place] == index)
+                .zip(finding.anchored());
+            let (_, (place, _)) = own.find(|(place, _)| !is_judged(place))?;
+            binding.disposition.as_ref()?;
+            Some(Relation::NotJudged { place })
+        });
+        ruled.push(Ruled {
+            likeness: *likeness,
+            binding,
+            judged: judged_finding,
+            finding,
+            index,
+            fallen,
+        });
+    }
+    ruled
+}
+
+fn sureness(likeness: Likeness) -> f32 {
+    likeness.same().or(likeness.unsure()).unwrap_or_default()
 }
 
 /// A sort key that orders the bindings of rulings from the oldest to the newest. An open dispute counts as newer
@@ -503,15 +564,19 @@ pub(crate) fn in_force(
         .iter()
         .map(|file| Blocks::of(&file.path, &file.text))
         .collect();
-    let is_in = |binding: &Binding, path: &str, blocks: &Blocks<'_>| {
-        let anchor = &binding.anchor;
+    let has_place = |binding: &Binding, anchor: &Anchor, path: &str, blocks: &Blocks<'_>| {
         blocks.place(anchor).is_some()
             && blocks.ground() == anchor.ground
             && (anchor.file == path
                 || Blocks::of(&anchor.file, &text_of(&anchor.file))
                     .place(anchor)
                     .is_none())
-            && relations::lost(binding, path, text_of).is_none()
+            && relations::lost(binding, &[path], text_of).is_none()
+    };
+    let is_in = |binding: &Binding, path: &str, blocks: &Blocks<'_>| {
+        binding
+            .anchors()
+            .any(|anchor| has_place(binding, anchor, path, blocks))
     };
     let binds = |binding: &&Binding| {
         let closes = binding
@@ -543,45 +608,52 @@ fn shown(binding: &Binding) -> Option<RulingInForce> {
 /// Maps the index of each superseded ruling to the index of the later ruling on the same problem.
 ///
 /// Each finding of a run is a separate problem. Each ruling is about one problem. Therefore, a ruling supersedes
-/// at most one ruling of each of the other runs.
+/// at most one ruling of each of the other runs. It supersedes only a ruling all of whose places it judged, too.
 pub(crate) fn superseded(bindings: &[Binding]) -> BTreeMap<usize, usize> {
-    let mut blocks: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
-    for (index, binding) in bindings
-        .iter()
-        .enumerate()
-        .filter(|(_, binding)| binding.disposition.is_some())
-    {
-        blocks
-            .entry((&binding.anchor.file, &binding.anchor.block))
-            .or_default()
-            .push(index);
+    let is_ruled = |index: &usize| bindings[*index].disposition.is_some();
+    let mut oldest_first: Vec<usize> = (0..bindings.len()).filter(is_ruled).collect();
+    oldest_first.sort_by(|a, b| age(&bindings[*a]).cmp(&age(&bindings[*b])));
+    let mut blocks: HashMap<(&str, &str), Vec<(usize, usize, &Anchor)>> = HashMap::new();
+    for (rank, index) in oldest_first.iter().enumerate() {
+        for (place, anchor) in bindings[*index].anchors().enumerate() {
+            let block = blocks.entry((&anchor.file, &anchor.block)).or_default();
+            block.push((rank, place, anchor));
+        }
+    }
+    // For each ruling and each earlier one, how sure it is that the ruling judged each place of the earlier one.
+    let mut judged: BTreeMap<usize, BTreeMap<usize, BTreeMap<usize, f32>>> = BTreeMap::new();
+    for places in blocks.into_values().filter(|places| places.len() > 1) {
+        let wordings = Wordings::of(places.iter().map(|(.., anchor)| *anchor));
+        for (later, (new, _, new_anchor)) in places.iter().enumerate() {
+            for (earlier, (old, place, old_anchor)) in places[..later].iter().enumerate() {
+                if bindings[oldest_first[*new]].run == bindings[oldest_first[*old]].run {
+                    continue;
+                }
+                let offsets = new_anchor.offset.zip(old_anchor.offset);
+                let distance = offsets.map(|(a, b)| a.abs_diff(b));
+                let same = wordings.compare(earlier, later, distance).same();
+                let of_new = judged.entry(*new).or_default();
+                let of_old = of_new.entry(*old).or_default();
+                of_old.extend(same.map(|sure| (*place, sure)));
+            }
+        }
     }
     let mut superseded = BTreeMap::new();
-    for mut rulings in blocks.into_values().filter(|rulings| rulings.len() > 1) {
-        rulings.sort_by(|a, b| age(&bindings[*a]).cmp(&age(&bindings[*b])));
-        let wordings = Wordings::of(rulings.iter().map(|index| &bindings[*index].anchor));
-        for (later, at) in rulings.iter().enumerate() {
-            let mut surest: HashMap<&RunId, (f32, usize)> = HashMap::new();
-            for (earlier, before) in rulings[..later].iter().enumerate() {
-                let (new, old) = (&bindings[*at], &bindings[*before]);
-                if new.run == old.run || superseded.contains_key(before) {
-                    continue;
-                }
-                let distance = new
-                    .anchor
-                    .offset
-                    .zip(old.anchor.offset)
-                    .map(|(a, b)| a.abs_diff(b));
-                let Some(sure) = wordings.compare(earlier, later, distance).same() else {
-                    continue;
-                };
-                let known = surest.entry(&old.run).or_insert((sure, *before));
-                if sure > known.0 {
-                    *known = (sure, *before);
-                }
+    for (new, earlier) in judged {
+        let mut surest: HashMap<&RunId, (f32, usize)> = HashMap::new();
+        for (old, places) in earlier {
+            let (index, binding) = (oldest_first[old], &bindings[oldest_first[old]]);
+            if superseded.contains_key(&index) || places.len() < binding.anchors().count() {
+                continue;
             }
-            superseded.extend(surest.into_values().map(|(_, before)| (before, *at)));
+            let sure = places.into_values().fold(f32::INFINITY, f32::min);
+            let known = surest.entry(&binding.run).or_insert((sure, index));
+            if sure > known.0 {
+                *known = (sure, index);
+            }
         }
+        let later = oldest_first[new];
+        superseded.extend(surest.into_values().map(|(_, earlier)| (earlier, later)));
     }
     superseded
 }
@@ -617,6 +689,8 @@ pub(crate) fn precedents<'a>(
     });
     let mut similar: Vec<(f32, &Binding)> = similar.collect();
     similar.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| age(b.1).cmp(&age(a.1))));
+    let mut disputes = BTreeSet::new();
+    similar.retain(|(_, binding)| disputes.insert(&binding.dispute));
     similar.truncate(PRECEDENTS);
     similar
         .into_iter()
@@ -688,6 +762,7 @@ mod tests {
             anchor,
             title: "".into(),
             location: None,
+            also: Vec::new(),
             disposition: Some(Disposition::Refuted),
             new_tag: None,
             rationale: "".into(),

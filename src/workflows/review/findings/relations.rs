@@ -55,28 +55,35 @@ pub(crate) fn related(finding: FindingId, binding: &Binding, relation: Relation)
 }
 
 /// The reason why a ruling no longer binds a finding of the same problem: the code moved to another ground, or code
-/// that the ruling cites does not stand. `anchor` is the finding's anchor. An open dispute has no ruling.
-pub(crate) fn fallen(binding: &Binding, anchor: &Anchor, text_of: TextOf<'_>) -> Option<Relation> {
+/// that the ruling cites does not stand. `places` has the anchors of the ruled places, each with the finding's anchor
+/// there. An open dispute has no ruling.
+pub(crate) fn fallen(
+    binding: &Binding,
+    places: &[(&Anchor, &Anchor)],
+    text_of: TextOf<'_>,
+) -> Option<Relation> {
     binding.disposition.as_ref()?;
-    let (was, now) = (binding.anchor.ground, anchor.ground);
-    if was != now {
+    let mut grounds = places.iter().map(|(was, now)| (was.ground, now.ground));
+    if let Some((was, now)) = grounds.find(|(was, now)| was != now) {
         return Some(Relation::OtherGround { was, now });
     }
-    let (cited, change) = lost(binding, &anchor.file, text_of)?;
+    let here: Vec<&str> = places.iter().map(|(_, now)| now.file.as_str()).collect();
+    let (cited, change) = lost(binding, &here, text_of)?;
     Some(Relation::EvidenceGone { cited, change })
 }
 
-/// The first code that a ruling cites and that does not stand. `here` is the file of the ruled code now.
+/// The first code that a ruling cites and that does not stand. `here` has the files of the ruled code now.
 pub(crate) fn lost(
     binding: &Binding,
-    here: &str,
+    here: &[&str],
     text_of: TextOf<'_>,
 ) -> Option<(Location, CitedChange)> {
     let read = |path: &str| Some(text_of(path)).filter(|text| !text.is_empty());
-    binding
-        .cited
-        .iter()
-        .find_map(|code| Some((code.location(), cited::change(code, here, &read)?)))
+    binding.cited.iter().find_map(|code| {
+        let changes = here.iter().map(|here| cited::change(code, here, &read));
+        let changes: Option<Vec<CitedChange>> = changes.collect();
+        Some((code.location(), *changes?.first()?))
+    })
 }
 
 /// Processes findings that refer to a ruling in force. The first finding with new evidence reopens the dispute.
@@ -96,24 +103,23 @@ pub(crate) fn named(
         .collect();
     let mut events = Vec::new();
     for finding in findings {
-        let (Some(ruling), Some(anchor)) = (&finding.raw.insists_on, &finding.anchor) else {
+        let Some(ruling) = &finding.raw.insists_on else {
             continue;
         };
-        let named = bindings
+        let mut named = bindings
             .iter()
-            .find(|binding| binding.dispute == *ruling && binding.new_tag.is_none());
-        let Some(binding) =
-            named.filter(|binding| binding.ended.is_none() && may_close(finding, binding))
+            .filter(|binding| binding.dispute == *ruling && binding.new_tag.is_none());
+        let named =
+            named.find_map(|binding| Some((*binding, ruled_places(finding, binding, round)?)));
+        let Some((binding, places)) =
+            named.filter(|(binding, _)| binding.ended.is_none() && may_close(finding, binding))
         else {
             continue;
         };
         let Some(disposition) = binding.disposition.clone().filter(Disposition::closes) else {
             continue;
         };
-        if !is_in(binding, &anchor.file, round) {
-            continue;
-        }
-        if let Some(relation) = fallen(binding, anchor, round.text_of) {
+        if let Some(relation) = fallen(binding, &places, round.text_of) {
             events.push(related(finding.id, binding, relation));
             continue;
         }
@@ -144,15 +150,27 @@ pub(crate) fn named(
     events
 }
 
-/// Whether `file` contains the code of a dispute. The result is also true if the code has moved from another
-/// file to `file`.
-fn is_in(binding: &Binding, file: &str, round: &Round<'_>) -> bool {
-    let has_block = |path: &str| {
+/// For each place of a finding, a place of the dispute in the same file. The code of a dispute can have moved to this
+/// file from another file. Returns `None` if a place of the finding is in a file without code of the dispute.
+fn ruled_places<'a>(
+    finding: &'a Finding,
+    binding: &'a Binding,
+    round: &Round<'_>,
+) -> Option<Vec<(&'a Anchor, &'a Anchor)>> {
+    let has_block = |anchor: &Anchor, path: &str| {
         Blocks::of(path, &(round.text_of)(path))
-            .place(&binding.anchor)
+            .place(anchor)
             .is_some()
     };
-    has_block(file) && (binding.anchor.file == file || !has_block(&binding.anchor.file))
+    let is_in = |anchor: &Anchor, file: &str| {
+        has_block(anchor, file) && (anchor.file == file || !has_block(anchor, &anchor.file))
+    };
+    let places = finding.anchored().map(|(_, now)| {
+        let mut ruled = binding.anchors();
+        Some((ruled.find(|ruled| is_in(ruled, &now.file))?, now))
+    });
+    let places: Option<Vec<_>> = places.collect();
+    places.filter(|places| !places.is_empty())
 }
 
 /// The locations and tests that a text mentions. The test `path::Outer::name` is shortened to `path::name`.
@@ -278,6 +296,7 @@ fn texts(dispute: &Dispute) -> Vec<&Untrusted> {
                 Relation::CodeChanged { .. }
                 | Relation::EvidenceGone { .. }
                 | Relation::OtherGround { .. }
+                | Relation::NotJudged { .. }
                 | Relation::MayRepeat => &[],
             }),
     );
@@ -290,47 +309,52 @@ pub(crate) fn changed<'a>(
     bindings: &[&Binding],
     round: &Round<'_>,
 ) -> Vec<EventKind> {
-    let settled = bindings.iter().copied();
-    let settled: Vec<&Binding> = settled
-        .filter(|binding| binding.ended.is_none() && binding.disposition.is_some())
-        .collect();
-    let earlier = settled.iter().map(|binding| Raised {
-        anchor: &binding.anchor,
-        line: binding.location.as_ref().and_then(|location| location.line),
-    });
-    let earlier: Vec<Raised<'_>> = earlier.collect();
-    let (findings, found): (Vec<&Finding>, Vec<Raised<'_>>) = findings
-        .filter_map(|finding| Some((finding, Raised::of(finding)?)))
+    let settled = bindings
+        .iter()
+        .filter(|binding| binding.ended.is_none() && binding.disposition.is_some());
+    let places = settled.flat_map(|binding| binding.places().map(move |place| (*binding, place)));
+    let (settled, earlier): (Vec<&Binding>, Vec<Raised<'_>>) = places
+        .map(|(binding, (place, anchor))| {
+            let line = place.and_then(|place| place.line);
+            (binding, Raised { anchor, line })
+        })
+        .unzip();
+    let places = findings.flat_map(|finding| finding.anchored().map(move |place| (finding, place)));
+    let (findings, found): (Vec<&Finding>, Vec<Raised<'_>>) = places
+        .map(|(finding, (place, anchor))| {
+            let line = place.line;
+            (finding, Raised { anchor, line })
+        })
         .unzip();
     let mut texts: BTreeMap<usize, Option<String>> = BTreeMap::new();
     let text_then = |at: usize| {
-        let read = || round.past?.text(&settled[at].run, &settled[at].anchor);
+        let read = || round.past?.text(&settled[at].run, earlier[at].anchor);
         texts.entry(at).or_insert_with(read).clone()
     };
     let pairs = edited::pairs(&earlier, &found, round.text_of, text_then);
     // The last dispute is the newest.
-    let mut newest: BTreeMap<usize, usize> = BTreeMap::new();
-    for (_, known, finding) in pairs {
-        let last = newest.entry(finding).or_insert(known);
-        *last = known.max(*last);
+    let mut newest: BTreeMap<FindingId, (usize, usize)> = BTreeMap::new();
+    for (_, known, at) in pairs {
+        let last = newest.entry(findings[at].id).or_insert((known, at));
+        *last = (known, at).max(*last);
     }
-    let events = newest.into_iter().map(|(at, known)| {
-        let (finding, path) = (findings[at], &found[at].anchor.file);
+    let events = newest.into_iter().map(|(finding, (known, at))| {
         let diff = texts[&known].as_deref().and_then(|then| {
+            let path = &found[at].anchor.file;
             let text = (round.text_of)(path);
             let blocks = Blocks::of(path, &text);
-            let here = blocks.enclosing(finding.raw.line?);
-            diff(settled[known], then, blocks.text(&here))
+            let here = blocks.enclosing(found[at].line?);
+            diff(earlier[known].anchor, then, blocks.text(&here))
         });
-        related(finding.id, settled[known], Relation::CodeChanged { diff })
+        related(finding, settled[known], Relation::CodeChanged { diff })
     });
     events.collect()
 }
 
 /// The redacted diff from the disputed code to the current code. Only the first `LARGEST` bytes are kept.
-fn diff(known: &Binding, text_then: &str, now: String) -> Option<Untrusted> {
-    let blocks = Blocks::of(&known.anchor.file, text_then);
-    let then = blocks.text(&blocks.place(&known.anchor)?);
+fn diff(anchor: &Anchor, text_then: &str, now: String) -> Option<Untrusted> {
+    let blocks = Blocks::of(&anchor.file, text_then);
+    let then = blocks.text(&blocks.place(anchor)?);
     let mut diff = Redaction::ON.text(&unified::hunks(&then, &now));
     if diff.len() > LARGEST {
         diff.truncate(diff.floor_char_boundary(LARGEST));
@@ -414,6 +438,7 @@ mod tests {
             anchor: Anchor::default(),
             title: "earlier".into(),
             location: None,
+            also: Vec::new(),
             disposition: Some(Disposition::Refuted),
             new_tag: None,
             rationale: "".into(),

@@ -91,8 +91,10 @@ impl Raised<'_> {
     /// Whether a ruling on this finding has fallen: the code moved to another ground, or code that the ruling cites
     /// does not stand.
     fn has_left(&self, binding: &Binding, text_of: TextOf<'_>) -> bool {
-        self.anchor_now(text_of)
-            .is_some_and(|anchor| relations::fallen(binding, &anchor, text_of).is_some())
+        let places = self.placed().zip(self.anchor_now(text_of));
+        places.is_some_and(|((was, _), now)| {
+            relations::fallen(binding, &[(was, &now)], text_of).is_some()
+        })
     }
 
     /// The anchor at the present place of the block.

@@ -4,14 +4,14 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
 
-use crate::cli::commands::history::disputes::common::max_age;
+use crate::cli::commands::history::disputes::common::{max_age, standing};
 use crate::cli::context::{CommandResult, Globals, JsonFlag, place};
 use crate::cli::style;
 use crate::config::files::rulings::FOLDER;
-use crate::domain::{Anchor, Disposition, DisputeId, ExitReason, Location, RuledBy, Untrusted};
+use crate::domain::{Disposition, DisputeId, ExitReason, Location, RuledBy, RulingRef, Untrusted};
 use crate::protocol::text::printable;
 use crate::rules;
-use crate::workflows::review::disputes::rulings::{SharedRulings, binding, succession};
+use crate::workflows::review::disputes::rulings::{SharedRulings, succession};
 
 /// Check the files with shared rulings in `.glee/rulings`
 #[derive(Debug, clap::Args)]
@@ -64,14 +64,13 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let shared = SharedRulings::of(workspace.rulings_in_tree());
     let max_age = max_age(globals)?;
     let bindings = shared.bindings();
-    let anchors: Vec<&Anchor> = bindings.iter().map(|binding| &binding.anchor).collect();
-    let gone = workspace.gone(&anchors)?;
+    let standing = standing(&workspace, &bindings)?;
     let now = Timestamp::now();
-    let rulings = shared.rulings.iter().zip(gone).map(|(ruling, gone)| Shown {
+    let rulings = shared.rulings.iter().map(|ruling| Shown {
         file: format!("{FOLDER}/{}.yml", ruling.id),
         id: &ruling.id,
-        location: ruling.location(),
-        title: &ruling.title,
+        location: ruling.head.place.location(),
+        title: &ruling.head.title,
         disposition: &ruling.disposition,
         by: &ruling.by,
         until: ruling.until,
@@ -81,8 +80,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             max_age.of(&ruling.disposition),
             now,
         ),
-        gone,
-        superseded_by: succession(&bindings, &binding(ruling).dispute)
+        gone: !standing.contains(&RulingRef::Shared(ruling.id.clone())),
+        superseded_by: succession(&bindings, &RulingRef::Shared(ruling.id.clone()))
             .1
             .map(|later| later.to_string()),
     });

@@ -1,15 +1,18 @@
 //! Functions that several `glee disputes` commands share.
 
+use std::collections::BTreeSet;
+
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, Zoned};
 
 use crate::cli::context::{CommandError, Globals, history, place, settings};
 use crate::config::settings::MaxAge;
-use crate::domain::{Anchor, Disposition, DisputeNumber};
-use crate::history::queries::rows::DisputeRecord;
+use crate::domain::{Anchor, Disposition, DisputeNumber, RulingRef};
+use crate::history::queries::rows::{Binding, DisputeRecord};
 use crate::history::store::Journal;
 use crate::history::{Author, JournalError};
+use crate::workspace::root::Workspace;
 
 /// Returns disputes about code that was removed from the tree. The rulings on these disputes are still in force.
 pub(crate) fn gone(
@@ -19,14 +22,28 @@ pub(crate) fn gone(
     let workspace = place::workspace(globals)?;
     let mut bindings = journal.bindings()?;
     bindings.retain(|binding| binding.disposition.is_some() && binding.ended.is_none());
-    let anchors: Vec<&Anchor> = bindings.iter().map(|binding| &binding.anchor).collect();
-    let gone = workspace.gone(&anchors)?;
+    let standing = standing(&workspace, &bindings)?;
     let gone = bindings
         .iter()
-        .zip(gone)
-        .filter(|(_, gone)| *gone)
-        .filter_map(|(binding, _)| binding.number());
-    Ok(gone.collect())
+        .filter(|binding| !standing.contains(&binding.dispute));
+    let gone: BTreeSet<DisputeNumber> = gone.filter_map(Binding::number).collect();
+    Ok(gone.into_iter().collect())
+}
+
+/// The disputes of which the tree still contains a block of code.
+pub(crate) fn standing(
+    workspace: &Workspace,
+    bindings: &[Binding],
+) -> Result<BTreeSet<RulingRef>, CommandError> {
+    let anchors = bindings.iter().flat_map(|binding| {
+        let anchors = binding.anchors();
+        anchors.map(move |anchor| (&binding.dispute, anchor))
+    });
+    let (disputes, anchors): (Vec<&RulingRef>, Vec<&Anchor>) = anchors.unzip();
+    let places = workspace.places(&anchors)?;
+    let standing = disputes.into_iter().zip(places);
+    let standing = standing.filter(|(_, place)| place.is_some());
+    Ok(standing.map(|(dispute, _)| dispute.clone()).collect())
 }
 
 pub(crate) fn max_age(globals: &Globals) -> Result<MaxAge, CommandError> {

@@ -153,20 +153,22 @@ fn form(
         })?;
     // The fields `id`, `run` and `anchor` are not redacted, because redaction could mistake their values for
     // secrets.
-    let SharedRuling {
-        id, run, anchor, ..
-    } = ruling.clone();
-    Ok(SharedRuling {
-        id,
-        run,
-        anchor,
-        ..secrets::redact_value(ruling)
-    })
+    let mut shared = SharedRuling {
+        id: ruling.id.clone(),
+        run: ruling.run.clone(),
+        ..secrets::redact_value(ruling.clone())
+    };
+    for (shown, known) in shared.findings_mut().zip(ruling.findings()) {
+        for (shown, known) in shown.places_mut().zip(known.places()) {
+            shown.anchor.clone_from(&known.anchor);
+        }
+    }
+    Ok(shared)
 }
 
 fn line(number: DisputeNumber, ruling: &SharedRuling) -> String {
-    let place = format!("{} ", ruling.location());
-    let title = printable::line(&ruling.title.labelled(&place));
+    let place = format!("{} ", ruling.head.place.location());
+    let title = printable::line(&ruling.head.title.labelled(&place));
     format!(
         "{number:>4}  {}  {title}\n",
         printable::line(&outcome(&ruling.disposition))

@@ -667,14 +667,21 @@ impl Replay<'_> {
     }
 
     fn bindings(&self) -> Vec<Binding> {
-        let own = self.state.disputes.values().filter_map(|dispute| {
+        let disputes = self.state.disputes.values();
+        let judged = disputes.flat_map(|dispute| dispute.findings().map(move |one| (dispute, one)));
+        let own = judged.filter_map(|(dispute, finding)| {
+            let mut places = finding.anchored();
+            let (location, anchor) = places.next()?;
             Some(Binding {
                 dispute: dispute.number.into(),
                 run: self.run.clone(),
-                finding: dispute.finding.id,
-                anchor: dispute.finding.anchor.clone()?,
-                title: dispute.finding.raw.title.clone(),
-                location: dispute.finding.raw.location(),
+                finding: finding.id,
+                anchor: anchor.clone(),
+                title: finding.raw.title.clone(),
+                location: Some(location),
+                also: places
+                    .map(|(location, anchor)| (location, anchor.clone()))
+                    .collect(),
                 disposition: dispute.disposition.clone(),
                 new_tag: dispute.new_tag(),
                 rationale: dispute
