@@ -292,43 +292,20 @@ fn pairs() -> (f64, f64) {
     )
 }
 
-/// The share of distinct valid comments that vanish in a group with another one.
-fn swallowed() -> f64 {
-    let (mut lost, mut total) = (0, 0);
-    for record in records("aacr") {
-        let run = Run::of(&record, &tools(&record));
-        for (_, members) in groups(&run.merged()) {
-            let valid = members
-                .iter()
-                .filter(|member| run.truth[**member].1)
-                .count();
-            total += valid;
-            lost += valid.saturating_sub(1);
-        }
-    }
-    lost as f64 / total as f64
-}
-
 fn quality(_: &mut Criterion) {
-    let (rows, (precision, recall), lost) = (kept(), pairs(), swallowed());
+    let (rows, (precision, recall)) = (kept(), pairs());
     for (name, precision, recall, f1) in alone().iter().chain(&rows) {
         say(&format!(
             "{name:16} P {precision:.3}  R {recall:.3}  F1 {f1:.3}"
         ));
     }
-    say(&format!(
-        "pairs P {precision:.3} R {recall:.3} · swallowed {:.1}%",
-        100.0 * lost
-    ));
+    say(&format!("pairs P {precision:.3} R {recall:.3}"));
     let f1 = |row: usize| rows[row].3;
     assert!(
         f1(0) >= 0.49 && rows[1].2 >= 0.68 && f1(2) >= 0.77 && f1(3) >= 0.645 && f1(4) >= 0.54,
         "worse than it was"
     );
-    assert!(
-        precision >= 0.99 && recall >= 0.98 && lost <= 0.06,
-        "worse than it was"
-    );
+    assert!(precision >= 0.99 && recall >= 0.98, "worse than it was");
 }
 
 /// Findings of five reviewers, some of which say the same in other words.
