@@ -156,7 +156,8 @@ section! {
         /// The maximum size of the code that Glee sends to a reviewer in one call.
         pub max_shard_size: u64 as "As::<Size>" = 128 << 10,
         /// Whether agents are asked about findings that may be the same: the aggregator about findings of different
-        /// reviewers, and the judge, or else the aggregator, about findings that may repeat an earlier dispute.
+        /// reviewers and about earlier findings, and the judge, or else the aggregator, about findings that may repeat
+        /// an earlier dispute.
         pub compare: Compare = Compare::Auto,
         /// The rounds of the debate, in which reviewers examine each other's findings. Round 1 is the review.
         pub debate: DebateRounds = DebateRounds::Off,

@@ -711,6 +711,9 @@ fn a_review_asks_the_judge_or_else_the_aggregator_and_an_answer_is_used_again() 
                 "{role}"
             );
         }
+        let stats = json(&sandbox.glee(&["stats", "--json"]).stdout);
+        assert_eq!(stats["comparisons"][0]["name"], "scales", "{role}");
+        assert_eq!(stats["comparisons"][0]["calls"], 1, "{role}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Pairs of findings of different reviewers that may name the same defect.
+//! Pairs of findings that may name the same defect: of different reviewers, or of a reviewer and an earlier run.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{AgentName, Untrusted};
+use crate::domain::{AgentName, Finding, Untrusted};
 
 /// A pair in a request to the aggregator, displayed as `P1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -84,12 +84,16 @@ impl RaisedIn {
     }
 }
 
-/// Two findings of a round that may name the same defect.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Two findings that may name the same defect.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UnsurePair {
     /// One finding, identified by the reviewer's call and by the finding's index in the answer.
     pub one: String,
+    /// Another finding of the round, identified in the same way, or the id of an earlier finding.
     pub other: String,
+    /// The earlier finding, at its present place in the code, if the aggregator is asked about the pair.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub earlier: Option<Box<Finding>>,
     /// A hash of the texts, the places and the code of both findings. A later run reuses the answer about a pair with
     /// the same key.
     pub key: String,

@@ -926,6 +926,7 @@ mod tests {
         let pair = |asked: Option<u32>, known: Option<bool>| UnsurePair {
             one: "review-1-0.r1.1/0".into(),
             other: "review-1-0.r2.1/0".into(),
+            earlier: None,
             key: "k".into(),
             asked: asked.map(PairId),
             known: known.map(|same| PairAnswer {

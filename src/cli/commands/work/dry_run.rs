@@ -218,19 +218,15 @@ fn compare(plan: &Plan, settings: &Settings) -> Option<String> {
         agents.next().map(|agent| printable::line(&agent.name.0))
     };
     let aggregator = name(Role::Aggregator);
-    let reviewers = plan
-        .agents
-        .iter()
-        .filter(|agent| agent.role == Role::Reviewer);
-    let same = aggregator.clone().filter(|_| reviewers.count() > 1);
     // Findings that are raised in the debate can make a second call necessary.
     let calls = match settings.review.debate {
         DebateRounds::Off => 1,
         DebateRounds::Auto | DebateRounds::Two | DebateRounds::Three => 2,
     };
     let calls = count(calls, "call");
-    let same =
-        same.map(|name| format!("at most {calls} to {name} about findings that may be the same"));
+    let same = aggregator
+        .as_ref()
+        .map(|name| format!("at most {calls} to {name} about findings that may be the same"));
     let repeated = name(Role::Judge).or(aggregator);
     let repeated = repeated
         .map(|name| format!("at most 1 call to {name} about findings that may repeat a dispute"));

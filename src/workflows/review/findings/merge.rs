@@ -90,6 +90,7 @@ impl RoundContext<'_> {
         text_of: TextOf<'_>,
     ) -> Numbered {
         self.add_disputed(&mut groups, bindings, text_of);
+        self.add_compared(&mut groups);
         let id_of = |new: &NewFinding| new.said.iter().find_map(|said| known.get(said.as_str()));
         let unknown: Vec<Finding> = groups
             .iter()
@@ -242,6 +243,17 @@ impl RoundContext<'_> {
         }
     }
 
+    /// A finding that is the same as an earlier one, according to who was asked, continues the problem of that finding.
+    fn add_compared(&self, groups: &mut [Vec<NewFinding>]) {
+        for new in groups.iter_mut().flatten() {
+            for ((one, other), answer) in &self.state.same {
+                if answer.same && new.said.contains(one) {
+                    new.origins.extend(FindingId::parse(other));
+                }
+            }
+        }
+    }
+
     /// The problems that comments and shared rulings identify.
     fn posted(&self, bindings: &[Binding]) -> Vec<PostedProblem> {
         let request = self.state.plan.as_ref();
@@ -336,7 +348,7 @@ impl RoundContext<'_> {
     }
 
     /// Maps the ids of raw findings to the findings of earlier runs that they repeat.
-    fn origins(&self) -> HashMap<String, FindingId> {
+    pub(crate) fn origins(&self) -> HashMap<String, FindingId> {
         self.state
             .raised()
             .filter_map(|(_, raised)| Some((raised.id, raised.origin?)))

@@ -1,6 +1,7 @@
 //! Numbers for life: finds the earlier problem that each group of findings continues.
 //!
-//! A finding that repeats a reused answer continues the problem of that answer. Any other finding is compared with the
+//! A finding that repeats a reused answer continues the problem of that answer, and so does a finding about which the
+//! aggregator answered that it is the same as an earlier one. Any other finding is compared with the
 //! findings of all runs in the history, whether open or closed. At most one group of a round continues a problem.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -28,7 +29,7 @@ pub(crate) struct Continued<'p> {
 /// A finding that may continue an earlier problem.
 pub(crate) struct Candidate<'a> {
     pub(crate) finding: &'a Finding,
-    /// The findings of reused answers that the finding repeats.
+    /// The earlier findings that the finding repeats: those of reused answers, and those of which somebody said so.
     pub(crate) origins: &'a [FindingId],
     /// The number of the open finding that the finding repeats.
     pub(crate) number: Option<u32>,
@@ -132,7 +133,7 @@ fn place_and_title(finding: &Finding) -> (Option<&str>, Option<u32>, &str) {
 
 /// The anchors of all places of the earlier findings, with the indices of the findings. A text that a finding has several times in one
 /// state of the code counts once.
-fn wordings(known: &[KnownFinding]) -> Vec<(usize, &Anchor)> {
+pub(crate) fn wordings(known: &[KnownFinding]) -> Vec<(usize, &Anchor)> {
     let mut seen = HashSet::new();
     let anchored = known.iter().enumerate();
     anchored

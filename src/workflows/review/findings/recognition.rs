@@ -283,10 +283,22 @@ pub(crate) fn likenesses(
     later: &[&Anchor],
     text_of: TextOf<'_>,
 ) -> Vec<(usize, usize)> {
-    let mut pairs: Vec<(f32, usize, usize)> = sure(&pairs(earlier, later, text_of)).collect();
-    pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
-    let pairs = pairs.into_iter();
-    pairs.map(|(_, earlier, later)| (earlier, later)).collect()
+    compared(earlier, later, text_of).0
+}
+
+/// The pairs of anchors of `earlier` and `later` that describe the same problem, and those that possibly describe the
+/// same problem. Both lists begin with the most similar pair.
+pub(crate) fn compared(
+    earlier: &[&Anchor],
+    later: &[&Anchor],
+    text_of: TextOf<'_>,
+) -> (Vec<(usize, usize)>, Vec<(usize, usize)>) {
+    let pairs = pairs(earlier, later, text_of);
+    let (same, unsure): (Vec<Pair>, Vec<Pair>) = pairs
+        .into_iter()
+        .partition(|(likeness, ..)| likeness.same().is_some());
+    let indices = |pairs: Vec<Pair>| pairs.into_iter().map(|(_, a, b)| (a, b)).collect();
+    (indices(same), indices(unsure))
 }
 
 /// Maps the index of an anchor in `earlier` to the index of the anchor in `later` that describes the same problem.

@@ -1,16 +1,20 @@
-//! Finds the pairs of findings of different reviewers that may name the same defect, and builds the one request that
-//! asks the aggregator about them.
+//! Finds the pairs of findings that may name the same defect, and builds the one request that asks the aggregator about
+//! them. Both findings are of the round, or one is an earlier finding without a dispute. The judge is asked about earlier
+//! disputes.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::RangeInclusive;
 
 use crate::domain::event::{EventKind, Purpose, ReviewEvent};
-use crate::domain::{PairAnswer, PairId, RaisedIn, RawFinding, UnsurePair};
+use crate::domain::{Anchor, Finding, PairAnswer, PairId, RaisedIn, RawFinding, UnsurePair};
+use crate::history::queries::problems::KnownFinding;
+use crate::history::queries::rows::Binding;
 use crate::protocol::request::{ComparedFinding, FindingPair, SourceFile, Task};
-use crate::rules::consensus::{self, Answers, Member};
+use crate::rules::consensus::{self, Answers, Group, Member};
 use crate::workflows::review::findings::debate::{self, MergedRound};
 use crate::workflows::review::findings::merge::RoundContext;
-use crate::workflows::review::findings::pairs;
+use crate::workflows::review::findings::round::TextOf;
+use crate::workflows::review::findings::{numbers, pairs, recognition};
 use crate::workspace::code::anchors::Blocks;
 use crate::workspace::diff::delta;
 
@@ -33,27 +37,41 @@ const AROUND: u32 = 30;
 pub(crate) fn unsure<E>(
     context: &RoundContext<'_>,
     raised_in: RaisedIn,
+    bindings: &[Binding],
     known: impl Fn(&str) -> Result<Option<PairAnswer>, E>,
 ) -> Result<Option<EventKind>, E> {
-    let (members, unsure) = match raised_in {
-        RaisedIn::Review => raised(context),
-        RaisedIn::Debate => MergedRound::of(context).observed(),
+    let (mut members, unsure, earlier) = match raised_in {
+        RaisedIn::Review => raised(context, bindings),
+        RaisedIn::Debate => {
+            let (members, unsure) = MergedRound::of(context).observed();
+            (members, unsure, Vec::new())
+        }
     };
     let mut pairs = Vec::new();
-    for (one, other) in unsure {
-        let (one, other) = (&members[one], &members[other]);
+    let mut add = |one: &Member, other: &Member, earlier: Option<Finding>| {
         let key = pairs::key(one, other);
         pairs.push(UnsurePair {
             one: one.id.clone(),
             other: other.id.clone(),
+            earlier: earlier.map(Box::new),
             known: known(&key)?,
             key,
             asked: None,
         });
+        Ok(())
+    };
+    for (one, other) in unsure {
+        add(&members[one], &members[other], None)?;
+    }
+    for (one, finding) in earlier {
+        let other = member(&finding);
+        add(&members[one], &other, Some(finding))?;
+        members.push(other);
     }
     if context.state.aggregator().is_some() {
         choose(context, &members, &mut pairs);
     }
+    pairs.retain(|pair| pair.earlier.is_none() || pair.asked.is_some() || pair.known.is_some());
     let round = context.round;
     let is_used = pairs
         .iter()
@@ -66,8 +84,11 @@ pub(crate) fn unsure<E>(
     Ok(is_used.then(|| event.into()))
 }
 
-/// The unmerged findings, and the pairs of them that may name the same defect.
-fn raised(context: &RoundContext<'_>) -> (Vec<Member>, Vec<(usize, usize)>) {
+/// The findings of a round, the pairs of them that may name the same defect, and the earlier findings that they may
+/// continue.
+type Unsure = (Vec<Member>, Vec<(usize, usize)>, Vec<(usize, Finding)>);
+
+fn raised(context: &RoundContext<'_>, bindings: &[Binding]) -> Unsure {
     let members = context.unmerged();
     let merged = consensus::merge(
         &members,
@@ -76,7 +97,110 @@ fn raised(context: &RoundContext<'_>) -> (Vec<Member>, Vec<(usize, usize)>) {
         context.lists.policy,
         &Answers::default(),
     );
-    (members, merged.unsure)
+    let earlier = earlier(context, bindings, &members, &merged.groups);
+    (members, merged.unsure, earlier)
+}
+
+/// The earlier findings without a dispute that may name the same defect as an unmerged finding, with the index of the
+/// unmerged finding, the likeliest first. The earlier findings are at their present places in the code. A group has at
+/// most one pair for each problem. If it is certain which problem a group continues, neither of them is in a pair.
+fn earlier(
+    context: &RoundContext<'_>,
+    bindings: &[Binding],
+    members: &[Member],
+    groups: &[Group],
+) -> Vec<(usize, Finding)> {
+    let known = &context.known.findings;
+    let text_of = |path: &str| context.text(path);
+    let wordings = numbers::wordings(known);
+    let before: Vec<&Anchor> = wordings.iter().map(|(_, anchor)| *anchor).collect();
+    let anchored: Vec<(usize, &Anchor)> = members
+        .iter()
+        .enumerate()
+        .filter(|(_, member)| !member.denies)
+        .filter_map(|(index, member)| Some((index, member.anchor.as_ref()?)))
+        .collect();
+    let after: Vec<&Anchor> = anchored.iter().map(|(_, anchor)| *anchor).collect();
+    let (same, unsure) = recognition::compared(&before, &after, &text_of);
+    let mut group_of = vec![0; members.len()];
+    for (number, group) in groups.iter().enumerate() {
+        for index in group.members.iter().chain(&group.repeats) {
+            group_of[*index] = number;
+        }
+    }
+    let mut continued = BTreeSet::new();
+    let mut numbers = disputed(known, bindings);
+    for (before, after) in same {
+        continued.insert(group_of[anchored[after].0]);
+        numbers.insert(known[wordings[before].0].number);
+    }
+    let origins = context.origins();
+    for (index, member) in members.iter().enumerate() {
+        if let Some(origin) = origins.get(&member.id) {
+            continued.insert(group_of[index]);
+            numbers.insert(origin.number);
+        }
+    }
+    let mut pairs = Vec::new();
+    let mut seen = BTreeSet::new();
+    for (before, after) in unsure {
+        let earlier = &known[wordings[before].0];
+        let (index, anchor) = anchored[after];
+        let group = group_of[index];
+        if !continued.contains(&group)
+            && !numbers.contains(&earlier.number)
+            && seen.insert((group, earlier.number))
+        {
+            let present = present(&earlier.finding, &anchor.file, &text_of);
+            pairs.extend(present.map(|finding| (index, finding)));
+        }
+    }
+    pairs
+}
+
+/// The numbers of the problems with a dispute.
+fn disputed(known: &[KnownFinding], bindings: &[Binding]) -> BTreeSet<u32> {
+    let is_disputed = |earlier: &&KnownFinding| {
+        let mut bindings = bindings.iter();
+        bindings.any(|binding| {
+            binding.problem.as_ref() == Some(&earlier.key)
+                || binding.number().is_some() && binding.finding.number == earlier.finding.id.number
+        })
+    };
+    let disputed = known.iter().filter(is_disputed);
+    disputed.map(|earlier| earlier.number).collect()
+}
+
+/// An earlier finding in the file that has its block now.
+fn present(earlier: &Finding, file: &str, text_of: TextOf<'_>) -> Option<Finding> {
+    let anchor = earlier.anchor.clone()?;
+    let block = Blocks::of(file, &text_of(file)).place(&anchor)?;
+    Some(Finding {
+        raw: RawFinding {
+            file: Some(file.to_owned()),
+            line: Some(block.start() + anchor.offset.unwrap_or(0)),
+            end_line: None,
+            places: Vec::new(),
+            ..earlier.raw.clone()
+        },
+        anchor: Some(Anchor {
+            file: file.to_owned(),
+            ..anchor
+        }),
+        also: Vec::new(),
+        consensus: None,
+        ..earlier.clone()
+    })
+}
+
+/// An earlier finding as a finding of the request.
+fn member(earlier: &Finding) -> Member {
+    Member {
+        id: earlier.id.to_string(),
+        raw: earlier.raw.clone(),
+        anchor: earlier.anchor.clone(),
+        ..Member::default()
+    }
 }
 
 /// Gives ids to the pairs that fit into the request, the likeliest pairs first.
@@ -98,10 +222,13 @@ pub(crate) fn task(context: &RoundContext<'_>, raised_in: RaisedIn) -> Task {
         .raised(|id| matches!(id.purpose, Purpose::Review { round, .. } if round == context.round));
     members.extend(context.own());
     members.extend(debate::observations(context));
+    let asked = || context.state.asked_pairs(context.round, raised_in);
+    let earlier = asked().filter_map(|pair| pair.earlier.as_deref());
+    members.extend(earlier.map(member));
     let by_id = by_id(&members);
     let mut shown = Shown::new(context);
     let mut pairs = Vec::new();
-    for pair in context.state.asked_pairs(context.round, raised_in) {
+    for pair in asked() {
         let (Some(id), Some(one), Some(other)) = (
             pair.asked,
             by_id.get(pair.one.as_str()),

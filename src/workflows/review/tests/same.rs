@@ -53,6 +53,13 @@ fn undecided(left: &Left) -> Vec<Vec<FindingId>> {
         .collect()
 }
 
+fn ids(left: &Left) -> Vec<String> {
+    let findings = left.ended.outcome.findings.iter();
+    findings
+        .map(|settled| settled.finding.id.to_string())
+        .collect()
+}
+
 #[test]
 fn the_aggregator_is_asked_before_the_merge_and_its_answer_joins_or_keeps_apart() {
     let bench = bench();
@@ -202,12 +209,6 @@ fn what_a_reviewer_raises_in_the_debate_is_compared_before_the_debate_is_conclud
             "run_ended"
         ]
     );
-    let ids = |left: &Left| {
-        let findings = left.ended.outcome.findings.iter();
-        findings
-            .map(|settled| settled.finding.id.to_string())
-            .collect::<Vec<_>>()
-    };
     assert_eq!(ids(&left), ["F1", "F1b"], "one group of two");
     let again = bench.review(Mode::Review, examined());
     assert!(
@@ -250,6 +251,50 @@ fn what_a_reviewer_raises_in_the_debate_is_compared_before_the_debate_is_conclud
     let asked = agreed.asked();
     let calls = asked.iter().filter(|asked| *asked == "g same").count();
     assert_eq!(calls, 1, "{asked:?}");
+}
+
+/// Another reviewer's words for [`A`].
+const A_AGAIN: &str = "[MUST] app.py:2 With md5, whoever chooses the input can forge an entry";
+
+#[test]
+fn an_earlier_finding_without_a_dispute_is_compared_in_the_same_call_and_keeps_its_number() {
+    let again = |word| {
+        let mut bench = bench();
+        panel(&mut bench, &["a"]);
+        bench.settings.agents.push(agent("g", Role::Aggregator));
+        let first = bench.review(
+            Mode::Review,
+            ScriptedRunner::new().on("a", "review", review(A, 1)),
+        );
+        assert_eq!(ids(&first), ["F1"]);
+        panel(&mut bench, &["b", "c"]);
+        let runner = || {
+            ScriptedRunner::new()
+                .on("b", "review", review(A_AGAIN, 1))
+                .on("c", "review", review(B, 1))
+        };
+        let left = bench.review(Mode::Review, runner().on("g", "same", says(word)));
+        assert_eq!(left.asked(), ["b review", "c review", "g same"]);
+        let Task::Same {
+            pairs,
+            findings,
+            files,
+        } = &left.runner.seen()[2].request.task
+        else {
+            panic!("the aggregator compares")
+        };
+        assert_eq!((pairs.len(), findings.len(), files.len()), (2, 3, 1));
+        let earlier = findings.last().map(|finding| &finding.raw);
+        assert_eq!(
+            earlier.map(|raw| (raw.title.as_written(), raw.line)),
+            Some(("Replace the weak md5 hash", Some(2)))
+        );
+        let settled = bench.review(Mode::Review, ScriptedRunner::new());
+        assert_eq!(ids(&settled), ids(&left), "nothing is asked twice");
+        left
+    };
+    assert_eq!(ids(&again("SAME")), ["F1a", "F1b"]);
+    assert_eq!(ids(&again("DIFFERENT")), ["F2", "F3"]);
 }
 
 #[test]

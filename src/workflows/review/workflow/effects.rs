@@ -36,10 +36,10 @@ impl ReviewWorkflow {
     }
 
     pub(super) fn merge(&mut self, round: u32) -> Result<(), RunError> {
+        self.bindings = self.known_rulings()?;
         if let Some(pairs) = self.unsure_pairs(round, RaisedIn::Review)? {
             return self.append(pairs).map(drop);
         }
-        self.bindings = self.known_rulings()?;
         let lists = self.lists();
         let known = self.resources.journal.known_problems()?;
         let context = self.context(round, &lists, &known);
@@ -86,7 +86,9 @@ impl ReviewWorkflow {
         let lists = self.lists();
         let problems = self.resources.journal.known_problems()?;
         let context = self.context(round, &lists, &problems);
-        let pairs = unsure::unsure(&context, raised_in, |key| self.known_answer(key));
+        let pairs = unsure::unsure(&context, raised_in, &self.bindings, |key| {
+            self.known_answer(key)
+        });
         Ok(pairs?)
     }
 
