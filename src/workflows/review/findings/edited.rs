@@ -29,9 +29,9 @@ impl<'a> Raised<'a> {
 }
 
 /// Pairs findings with the earlier findings that say the same about a block that no longer exists. The line of the
-/// earlier finding has to be in the block of the finding now, or at most [`NEAR`] lines from it. `text_then` returns the
-/// file in which the earlier finding with this index was raised. The result has the likeness, the index of the
-/// earlier finding, and the index of the finding.
+/// earlier finding has to be in the block of the finding now, or at most [`NEAR`] lines from it, and the edit has to have
+/// left the line or the first line of the block as it was. `text_then` returns the file in which the earlier finding with
+/// this index was raised. The result has the likeness, the index of the earlier finding, and the index of the finding.
 pub(crate) fn pairs(
     earlier: &[Raised<'_>],
     found: &[Raised<'_>],
@@ -65,7 +65,14 @@ pub(crate) fn pairs(
                 let is_near = match text_then(*known) {
                     Some(then) => {
                         let now = unified::line_now(&then, &text, *line_then);
-                        here.contains(&now) || now.abs_diff(*line) <= NEAR
+                        let of_then = Blocks::of(&anchor.file, &then);
+                        let first = of_then.place(anchor).map(|block| *block.start());
+                        let is_as_it_was = |then: u32, now: u32| {
+                            of_then.hash(&(then..=then)) == blocks.hash(&(now..=now))
+                        };
+                        let is_kept = is_as_it_was(*line_then, *line)
+                            || first.is_some_and(|first| is_as_it_was(first, *here.start()));
+                        is_kept && (here.contains(&now) || now.abs_diff(*line) <= NEAR)
                     }
                     None => anchor.file == file && line_then.abs_diff(*line) <= FAR,
                 };

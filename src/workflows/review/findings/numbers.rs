@@ -203,7 +203,8 @@ impl Claims<'_> {
             .filter(|(_, known)| seen.insert((known.number, known.finding.id)))
             .filter_map(|(index, known)| Some((index, Raised::of(&known.finding)?)))
             .unzip();
-        let text_then = |at: usize| text_then(&self.known[newest[at]]);
+        // If the earlier code is not known, nothing tells that it was edited.
+        let text_then = |at: usize| Some(text_then(&self.known[newest[at]]).unwrap_or_default());
         let mut pairs = edited::pairs(&earlier, &found, text_of, text_then);
         // In another file, edited code with the same problem is probably a copy.
         pairs.retain(|(_, known, new)| earlier[*known].anchor.file == found[*new].anchor.file);
