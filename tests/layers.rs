@@ -177,6 +177,7 @@ const READERS: &[&str] = &[
     "workflows/pull_request/replies/commands.rs",
     "workflows/pull_request/threads.rs",
     "workflows/run/redaction.rs",
+    "workflows/watch/compare.rs",
     "workflows/watch/cycle.rs",
     "workflows/watch/workflow/arbitration.rs",
     "workflows/watch/state.rs",

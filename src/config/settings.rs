@@ -157,7 +157,7 @@ section! {
         pub max_shard_size: u64 as "As::<Size>" = 128 << 10,
         /// Whether agents are asked about findings that may be the same: the aggregator about findings of different
         /// reviewers and about earlier findings, and the judge, or else the aggregator, about findings that may repeat
-        /// an earlier dispute.
+        /// an earlier dispute. In a watch, the aggregator is asked about issues.
         pub compare: Compare = Compare::Auto,
         /// The rounds of the debate, in which reviewers examine each other's findings. Round 1 is the review.
         pub debate: DebateRounds = DebateRounds::Off,

@@ -204,6 +204,9 @@ pub struct WatchPlan {
     /// The judge for issues that remain open after a clarification.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judge: Option<Agent>,
+    /// The agent that is asked which issues are the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aggregator: Option<Agent>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub backups: Vec<Agent>,
     pub focus_areas: Vec<String>,

@@ -504,6 +504,59 @@ fn keywords_in_prose_are_no_verdict() {
 }
 
 #[test]
+fn two_reviewers_that_raise_one_issue_name_each_other_after_one_call() {
+    let sandbox = Sandbox::new();
+    sandbox.git_init();
+    sandbox.program(
+        "objects",
+        r#"#!/bin/sh
+cat >/dev/null
+case $GLEE_AGENT in
+codex) issue='The session token is written to the log by the login handler' ;;
+*) issue='Anybody who reads the log of the login handler sees the session token' ;;
+esac
+printf '{"nonce": "%s", "type": "review_result", "reviewer": "%s", "payload": {"verdict": "concerns", "summary": "read",
+  "issues": [{"severity": "high", "description": "%s", "file": "login.py"}]}}\n' "$GLEE_NONCE" "$GLEE_AGENT" "$issue"
+"#,
+    );
+    sandbox.program(
+        "agg",
+        r#"#!/bin/sh
+cat >/dev/null
+n=0
+for id in $GLEE_PAIRS; do n=$((n + 1)); echo "[$id] SAME: one log"; done
+echo "GLEE-SAME-END nonce=$GLEE_NONCE answers=$n"
+"#,
+    );
+    let config = sandbox.user_config();
+    fs::create_dir_all(config.parent().expect("a folder")).expect("a folder");
+    let agent = |name: &str, role: &str, command: &str| {
+        format!("  - {{name: {name}, role: {role}, adapter: text, command: [{command}]}}\n")
+    };
+    let agents = [
+        agent("codex", "reviewer", "objects"),
+        agent("gemini", "reviewer", "objects"),
+        agent("agg", "aggregator", "agg"),
+    ];
+    let text = format!("watch: {{debounce: 100ms}}\nagents:\n{}", agents.concat());
+    fs::write(config, text).expect("a written file");
+    let watching = Watching::begin(&sandbox, &[]);
+    assert_eq!(sandbox.glee(&["watch", "review"]).code, 0);
+    let status = watching.until_action("pause_and_clarify");
+    let issues = &status["issues"];
+    assert_eq!(
+        (&issues[0]["same_as"], &issues[1]["same_as"]),
+        (&json!([2]), &json!([1])),
+        "{status:#}"
+    );
+    let shown = sandbox.glee(&["watch", "issues"]);
+    assert!(shown.stdout.contains("the same as 2"), "{shown}");
+    assert_eq!(watching.stop().0, 3, "it waits for a person");
+    let calls = sandbox.glee(&["runs", "show", "last", "--calls"]);
+    assert_eq!(calls.stdout.matches("same-1.agg.1").count(), 1, "{calls}");
+}
+
+#[test]
 fn a_command_is_run_on_an_escalation_once_it_is_trusted() {
     let sandbox = scene(&[]);
     sandbox.program("tell", "#!/bin/sh\necho told >>\"$HOME/told\"\n");

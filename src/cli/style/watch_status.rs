@@ -128,8 +128,9 @@ pub fn issues(style: Style, issues: &[Issue]) -> String {
         reviewer,
         cycle,
         issue,
+        same_as,
+        may_be,
         closed,
-        ..
     } in issues
     {
         let number = style.strong(format!("{number:>3}"));
@@ -145,6 +146,13 @@ pub fn issues(style: Style, issues: &[Issue]) -> String {
             "      ",
             &printable::line(&issue.description),
         );
+        for (words, others) in [("the same as", same_as), ("may be the same as", may_be)] {
+            if !others.is_empty() {
+                let others: Vec<String> = others.iter().map(u32::to_string).collect();
+                let text = format!("{words} {}", others.join(", "));
+                let _ = writeln!(out, "      {}", style.faint(text));
+            }
+        }
         if let Some((by, why)) = closed {
             let why = printable::line(why);
             let why = if why.is_empty() {

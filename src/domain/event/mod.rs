@@ -453,6 +453,9 @@ pub enum WatchEvent {
         requests: Vec<ReviewRequest>,
         tree: Option<String>,
     },
+    /// The issues of a cycle that may be the same as each other or as earlier issues, before the cycle is decided. `one`
+    /// consists of the reviewer and the index of an issue, counted from 0, and `other` can be the number of an issue.
+    IssuesUnsure { cycle: u32, pairs: Vec<UnsurePair> },
     /// A cycle ends with an action, which results from the verdicts. `status` remains paused if a person or a
     /// blocker paused the work.
     CycleDecided {

@@ -168,6 +168,11 @@ pub(crate) fn rejected(state: &WatchState) -> Vec<Untrusted> {
 
 /// The issues in this cycle's reviews. Reviews with the verdict `approved` are ignored.
 pub(crate) fn raised(cycle: &Cycle) -> impl Iterator<Item = (&AgentName, &PeerIssue)> {
+    identified(cycle).map(|(_, reviewer, issue)| (reviewer, issue))
+}
+
+/// The issues in this cycle's reviews, with their ids in an [`UnsurePair`](crate::domain::UnsurePair).
+pub(crate) fn identified(cycle: &Cycle) -> impl Iterator<Item = (String, &AgentName, &PeerIssue)> {
     cycle.answers.iter().flat_map(|(call, answer)| {
         let review = match answer {
             CallAnswer::Peer { review } if review.verdict != Verdict::Approved => Some(review),
@@ -176,7 +181,8 @@ pub(crate) fn raised(cycle: &Cycle) -> impl Iterator<Item = (&AgentName, &PeerIs
         review
             .into_iter()
             .flat_map(|review| &review.issues)
-            .map(move |issue| (&call.agent, issue))
+            .enumerate()
+            .map(move |(index, issue)| (Cycle::issue_id(&call.agent, index), &call.agent, issue))
     })
 }
 

@@ -5,6 +5,7 @@
 //! agents' work. `rules::watch::verdicts` derives an action from the reviewers' verdicts. A new watch in the
 //! same work tree continues the earlier watch.
 
+mod compare;
 mod cycle;
 pub(crate) mod issues;
 pub(crate) mod plan;

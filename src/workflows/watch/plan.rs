@@ -1,7 +1,7 @@
 //! Builds the plan of a watch from the settings.
 
 use crate::config::schema::values::ReviewerChoice;
-use crate::config::settings::Settings;
+use crate::config::settings::{Compare, Settings};
 use crate::domain::{Advice, Agent, Job, Role, WatchPlan};
 use crate::workspace::root::Workspace;
 
@@ -151,9 +151,17 @@ pub(crate) fn plan(
     if settings.watch.arbitrate && judge.is_none() {
         return Err(WatchPlanError::NoJudge);
     }
+    // A watch does not depend on the aggregator, so a missing aggregator is no error.
+    let aggregator = settings
+        .agents
+        .iter()
+        .filter(|_| settings.review.compare == Compare::Auto)
+        .find(|agent| agent.role == Role::Aggregator && !agent.is_embedded())
+        .cloned();
     let named = reviewers
         .iter()
         .chain(&judge)
+        .chain(&aggregator)
         .chain(&agents)
         .filter_map(|agent| agent.backup.as_ref());
     let backups: Vec<Agent> = named
@@ -172,6 +180,7 @@ pub(crate) fn plan(
         backups,
         reviewers,
         judge,
+        aggregator,
         focus_areas: settings.watch.focus_areas.clone(),
         max_words: settings.watch.max_words,
         tree: None,

@@ -9,7 +9,8 @@ use crate::domain::event::{
 };
 use crate::domain::{
     Action, AgentEvent, AgentName, Ballot, Dispute, DisputeNumber, EventType, PeerIssue,
-    PeerReview, ReviewRequest, Spent, Trigger, Untrusted, Verdict, WatchPlan, WatchStatus,
+    PeerReview, ReviewRequest, Spent, Trigger, UnsurePair, Untrusted, Verdict, WatchPlan,
+    WatchStatus,
 };
 use crate::rules::watch::triggers::trigger;
 use crate::workflows::watch::issues::{Issue, LastEvent};
@@ -43,6 +44,8 @@ pub(crate) struct WatchState {
     /// The open and settled disputes about issues of the last cycle.
     pub(crate) disputes: BTreeMap<DisputeNumber, Disputed>,
     pub(crate) works: CycleAnswers,
+    /// What the aggregator said about pairs of issues, by the key of the pair.
+    pub(crate) compared: BTreeMap<String, bool>,
     pub(crate) unreviewed: BTreeSet<Trigger>,
     pub(crate) events: u64,
     pub(crate) spent: Spent,
@@ -58,6 +61,8 @@ pub(crate) struct Cycle {
     pub(crate) tree: Option<String>,
     pub(crate) answers: CycleAnswers,
     pub(crate) files: BTreeMap<AgentName, BTreeSet<String>>,
+    /// The issues that may be the same.
+    pub(crate) pairs: Vec<UnsurePair>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -88,6 +93,11 @@ pub(crate) struct Clarification {
 }
 
 impl Cycle {
+    /// The id of an issue of this cycle in an [`UnsurePair`]: the reviewer, and the index in the review.
+    pub(crate) fn issue_id(reviewer: &AgentName, index: usize) -> String {
+        format!("{}/{index}", reviewer.0)
+    }
+
     pub(crate) fn review(&self, reviewer: &AgentName) -> Option<&PeerReview> {
         self.answers
             .iter()
@@ -136,6 +146,7 @@ impl WatchState {
                             let open = self.open.as_mut().filter(|open| open.number == *cycle);
                             open.map(|open| open.answers.insert(call.clone(), answer.clone()));
                         }
+                        Purpose::Same { .. } => self.compare(call, answer),
                         Purpose::Work => drop(self.works.insert(call.clone(), answer.clone())),
                         Purpose::Judge { dispute } => {
                             let disputed = self.disputes.get_mut(dispute);
@@ -214,6 +225,7 @@ impl WatchState {
                         tree: None,
                         answers: BTreeMap::new(),
                         files: BTreeMap::new(),
+                        pairs: Vec::new(),
                     });
                 }
                 WatchEvent::ReviewRequested { requests, tree, .. } => {
@@ -230,6 +242,11 @@ impl WatchState {
                         (open.requests, open.before, open.tree) =
                             (requests.clone(), before, tree.clone());
                         open.files = files;
+                    }
+                }
+                WatchEvent::IssuesUnsure { pairs, .. } => {
+                    if let Some(open) = &mut self.open {
+                        open.pairs.clone_from(pairs);
                     }
                 }
                 WatchEvent::CycleDecided {
@@ -308,30 +325,34 @@ impl WatchState {
         let Some(cycle) = self.open.take() else {
             return;
         };
+        let mut numbers = BTreeMap::new();
         for ballot in ballots {
             if let Some(why) = &ballot.absent {
                 let description = format!("gave no usable verdict: {}", why.as_written()).into();
-                self.raise(
-                    cycle.number,
-                    &ballot.reviewer,
-                    PeerIssue {
-                        severity: Issue::ABSENT.into(),
-                        description,
-                        file: None,
-                    },
-                );
+                let issue = PeerIssue {
+                    severity: Issue::ABSENT.into(),
+                    description,
+                    file: None,
+                };
+                self.raise(cycle.number, &ballot.reviewer, issue);
                 continue;
             }
             let raised = cycle
                 .review(&ballot.reviewer)
                 .filter(|review| review.verdict != Verdict::Approved);
-            for issue in raised
+            let issues = raised
                 .map(|review| review.issues.clone())
-                .unwrap_or_default()
-            {
-                self.raise(cycle.number, &ballot.reviewer, issue);
+                .unwrap_or_default();
+            for (index, issue) in issues.into_iter().enumerate() {
+                let id = Cycle::issue_id(&ballot.reviewer, index);
+                let number = match self.repeated(&cycle, &ballot.reviewer, &id) {
+                    Some(known) => known,
+                    None => self.raise(cycle.number, &ballot.reviewer, issue),
+                };
+                numbers.insert(id, number);
             }
         }
+        self.relate(&cycle, &numbers);
         self.last_action = Some(action);
         self.flagged = action == Action::LogAndContinue;
         self.held |= action == Action::StopAndEscalate;
@@ -350,26 +371,91 @@ impl WatchState {
         self.flagged &= some_open;
     }
 
-    /// Adds an issue. An issue is not added if an earlier issue of the same reviewer with the same description and
-    /// file is open or rejected.
-    fn raise(&mut self, cycle: u32, reviewer: &AgentName, issue: PeerIssue) {
-        let is_known = |known: &Issue| {
-            known.reviewer == *reviewer
-                && known.issue.description == issue.description
-                && known.issue.file == issue.file
-                && (known.closed.is_none() || known.is_rejected())
+    /// Adds an issue, and returns its number. An issue is not added if an earlier issue of the same reviewer with the same
+    /// description and file is open or rejected.
+    fn raise(&mut self, cycle: u32, reviewer: &AgentName, issue: PeerIssue) -> u32 {
+        let mut known = self.issues.iter();
+        if let Some(known) = known.find(|known| known.is_repeated_by(reviewer, &issue)) {
+            return known.number;
+        }
+        let number = u32::try_from(self.issues.len())
+            .unwrap_or(u32::MAX)
+            .saturating_add(1);
+        self.issues.push(Issue {
+            number,
+            cycle,
+            reviewer: reviewer.clone(),
+            issue,
+            same_as: Vec::new(),
+            may_be: Vec::new(),
+            closed: None,
+        });
+        number
+    }
+
+    /// The earlier issue that a reviewer raises again in other words, according to the aggregator.
+    fn repeated(&self, cycle: &Cycle, reviewer: &AgentName, id: &str) -> Option<u32> {
+        let same = cycle
+            .pairs
+            .iter()
+            .filter(|pair| pair.one == id && self.compared.get(&pair.key) == Some(&true));
+        let mut earlier = same.filter_map(|pair| pair.other.parse().ok());
+        earlier.find(|number| {
+            let mut issues = self.issues.iter();
+            issues.any(|issue| issue.number == *number && issue.reviewer == *reviewer)
+        })
+    }
+
+    /// Whether the issue's reviewer raised the issue in this cycle, for the first time or again.
+    pub(crate) fn is_raised_again(&self, cycle: &Cycle, issue: &Issue) -> bool {
+        let raised = cycle
+            .review(&issue.reviewer)
+            .filter(|review| review.verdict != Verdict::Approved);
+        let mut raised = raised.iter().flat_map(|review| &review.issues).enumerate();
+        raised.any(|(index, raised)| {
+            let id = Cycle::issue_id(&issue.reviewer, index);
+            issue.is_repeated_by(&issue.reviewer, raised)
+                || self.repeated(cycle, &issue.reviewer, &id) == Some(issue.number)
+        })
+    }
+
+    /// Keeps the answers of the aggregator. A later cycle uses them again for the same texts.
+    fn compare(&mut self, call: &CallId, answer: &CallAnswer) {
+        let Some(open) = &mut self.open else { return };
+        open.answers.insert(call.clone(), answer.clone());
+        let CallAnswer::Same { pairs: said } = answer else {
+            return;
         };
-        if !self.issues.iter().any(is_known) {
-            let number = u32::try_from(self.issues.len())
-                .unwrap_or(u32::MAX)
-                .saturating_add(1);
-            self.issues.push(Issue {
-                number,
-                cycle,
-                reviewer: reviewer.clone(),
-                issue,
-                closed: None,
-            });
+        for pair in &open.pairs {
+            let said = said.iter().find(|said| Some(said.pair) == pair.asked);
+            self.compared
+                .extend(said.map(|said| (pair.key.clone(), said.same)));
+        }
+    }
+
+    /// Records which issues are the same as the issues of a cycle, and which may be. `numbers` has the issues of the cycle.
+    fn relate(&mut self, cycle: &Cycle, numbers: &BTreeMap<String, u32>) {
+        let number_of = |id: &String| numbers.get(id).copied().or_else(|| id.parse().ok());
+        for pair in &cycle.pairs {
+            let (Some(one), Some(other)) = (number_of(&pair.one), number_of(&pair.other)) else {
+                continue;
+            };
+            let answer = self.compared.get(&pair.key);
+            for (one, other) in [(one, other), (other, one)] {
+                let mut issues = self.issues.iter_mut();
+                let Some(issue) = issues.find(|issue| issue.number == one && one != other) else {
+                    continue;
+                };
+                issue.may_be.retain(|known| *known != other);
+                let others = match answer {
+                    Some(true) => &mut issue.same_as,
+                    Some(false) => continue,
+                    None => &mut issue.may_be,
+                };
+                if !others.contains(&other) {
+                    others.push(other);
+                }
+            }
         }
     }
 

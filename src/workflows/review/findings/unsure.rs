@@ -19,13 +19,13 @@ use crate::workspace::code::anchors::Blocks;
 use crate::workspace::diff::delta;
 
 /// The maximum number of pairs in a request.
-const PAIRS: usize = 40;
+pub(crate) const PAIRS: usize = 40;
 
 /// The maximum size of the findings and the code in a request, in bytes.
-const BYTES: usize = 32 << 10;
+pub(crate) const BYTES: usize = 32 << 10;
 
 /// The maximum size of a finding's description in a request, in bytes. Reviewers name the defect first.
-const TEXT: usize = 1200;
+pub(crate) const TEXT: usize = 1200;
 
 /// If a block is longer, only this number of lines before and after the line of the finding is shown.
 const AROUND: u32 = 30;

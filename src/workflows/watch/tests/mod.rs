@@ -28,6 +28,7 @@ const SECOND: Duration = Duration::from_secs(1);
 
 mod arbitration;
 mod bench;
+mod same;
 mod work;
 
 #[tokio::test(start_paused = true)]

@@ -38,7 +38,7 @@ impl WatchWorkflow {
         let upheld: Vec<Issue> = self
             .state
             .open_issues()
-            .filter(|issue| holds_up(cycle, issue))
+            .filter(|issue| self.state.is_raised_again(cycle, issue))
             .cloned()
             .collect();
         let objection = Untrusted::joined(&answers, "\n");
@@ -249,15 +249,6 @@ impl WatchWorkflow {
         self.tell_all(&WorkerMessage::Resume);
         Ok(())
     }
-}
-
-/// Whether the issue's reviewer raised the issue in this cycle, for the first time or again.
-fn holds_up(cycle: &Cycle, issue: &Issue) -> bool {
-    cycle::raised(cycle).any(|(reviewer, raised)| {
-        *reviewer == issue.reviewer
-            && raised.description == issue.issue.description
-            && raised.file == issue.issue.file
-    })
 }
 
 fn finding(issue: &Issue, cycle: u32) -> Finding {

@@ -10,17 +10,17 @@ use tracing::info_span;
 use crate::agents::CommandInput;
 use crate::config::settings::Limits;
 use crate::domain::event::{CallId, EventKind, Purpose, WatchEvent};
-use crate::domain::{Action, Agent, Ballot, Trigger, Untrusted, WatchStatus};
+use crate::domain::{Action, Agent, Ballot, RaisedIn, Trigger, Untrusted, WatchStatus};
 use crate::protocol::request::Task;
 use crate::rules::watch::verdicts;
 use crate::workflows::run::call::CallRequest;
 use crate::workflows::run::error::RunError;
 use crate::workflows::run::workflow::{Pending, Workflow as _};
-use crate::workflows::watch::cycle;
 use crate::workflows::watch::setup::TreeChanges;
 use crate::workflows::watch::state::Cycle;
 use crate::workflows::watch::workers::worker::WorkerMessage;
 use crate::workflows::watch::workflow::{WatchInput, WatchWorkflow};
+use crate::workflows::watch::{compare, cycle};
 use crate::workspace::TreeId;
 use crate::workspace::root::Workspace;
 
@@ -180,6 +180,25 @@ impl WatchWorkflow {
         }
     }
 
+    /// The call in which the aggregator compares issues, if it is due.
+    pub(super) fn comparison(&self, open: &Cycle) -> Option<CallId> {
+        let aggregator = self.state.plan.as_ref()?.aggregator.as_ref()?;
+        let purpose = Purpose::Same {
+            round: open.number,
+            raised_in: RaisedIn::Review,
+        };
+        let mut pairs = open.pairs.iter();
+        pairs.find(|pair| pair.asked.is_some())?;
+        cycle::next(&open.answers, &aggregator.name, purpose)
+    }
+
+    pub(super) fn compare(&self, id: &CallId) -> Option<CallRequest> {
+        let aggregator = self.state.plan.as_ref()?.aggregator.as_ref()?;
+        let open = self.state.open.as_ref()?;
+        let task = compare::task(&self.state, open);
+        Some(self.call_request(aggregator, task, cycle::why_again(&open.answers, id)))
+    }
+
     /// Ends a cycle for which all answers have arrived, and acts on the verdicts.
     pub(super) fn decide(&mut self) -> Result<(), RunError> {
         let Some(open) = self.state.open.clone() else {
@@ -191,6 +210,22 @@ impl WatchWorkflow {
             .collect();
         let verdicts: Vec<_> = ballots.iter().map(|ballot| ballot.verdict).collect();
         let action = verdicts::decide(&verdicts);
+        if open.pairs.is_empty() {
+            // A blocker stops the work at once, so nobody is asked first.
+            let has_aggregator = self
+                .state
+                .plan
+                .as_ref()
+                .is_some_and(|plan| plan.aggregator.is_some());
+            let asks = has_aggregator && action != Action::StopAndEscalate;
+            let pairs = compare::unsure(&self.state, &open, asks);
+            if !pairs.is_empty() {
+                let cycle = open.number;
+                return self
+                    .append(WatchEvent::IssuesUnsure { cycle, pairs })
+                    .map(drop);
+            }
+        }
         let was_paused = self.state.status == WatchStatus::Paused;
         let is_paused = self.state.held || action.pauses();
         let status = if is_paused {

@@ -80,6 +80,7 @@ pub(crate) struct WatchWorkflow {
 pub(crate) enum WatchEffect {
     Begin,
     Prepare(u32),
+    /// Records the issues that may be the same, if there are any and they are not recorded yet. Otherwise, ends the cycle.
     Decide,
     /// Continue after all agents have answered a clarification, or after the time for their answers is over.
     Clarified,
@@ -130,7 +131,9 @@ impl Workflow for WatchWorkflow {
             }
             Some(open) => {
                 let due = cycle::due(open);
+                let comparison = self.comparison(open);
                 match due.iter().all(Result::is_ok) {
+                    true if comparison.is_some() => calls.extend(comparison),
                     true => effects.push(WatchEffect::Decide),
                     false => calls.extend(due.into_iter().filter_map(Result::err)),
                 }
@@ -158,6 +161,7 @@ impl Workflow for WatchWorkflow {
         let request = match &call.purpose {
             Purpose::Judge { dispute } => self.judge(*dispute, call),
             Purpose::Work => self.work(call),
+            Purpose::Same { .. } => self.compare(call),
             _ => self.review(call),
         };
         Ok(request.map_or_else(
@@ -371,6 +375,7 @@ impl WatchWorkflow {
             reviewers: recorded(&plan.reviewers),
             backups: recorded(&plan.backups),
             judge: plan.judge.clone().map(Agent::recorded),
+            aggregator: plan.aggregator.clone().map(Agent::recorded),
             ..plan.clone()
         };
         self.append(WatchEvent::WatchStarted {

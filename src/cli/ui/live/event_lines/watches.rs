@@ -27,6 +27,7 @@ pub(crate) fn lines(style: Style, event: &WatchEvent) -> Vec<String> {
                 style.paint(Color::Key, &words.join(" "))
             )]
         }
+        WatchEvent::IssuesUnsure { .. } => Vec::new(),
         WatchEvent::CycleDecided {
             cycle,
             action,
