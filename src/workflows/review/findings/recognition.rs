@@ -286,13 +286,16 @@ pub(crate) fn likenesses(
     compared(earlier, later, text_of).0
 }
 
+/// The indices of an earlier and a later anchor, for each pair.
+type Indices = Vec<(usize, usize)>;
+
 /// The pairs of anchors of `earlier` and `later` that describe the same problem, and those that possibly describe the
 /// same problem. Both lists begin with the most similar pair.
 pub(crate) fn compared(
     earlier: &[&Anchor],
     later: &[&Anchor],
     text_of: TextOf<'_>,
-) -> (Vec<(usize, usize)>, Vec<(usize, usize)>) {
+) -> (Indices, Indices) {
     let pairs = pairs(earlier, later, text_of);
     let (same, unsure): (Vec<Pair>, Vec<Pair>) = pairs
         .into_iter()

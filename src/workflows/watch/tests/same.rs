@@ -113,3 +113,38 @@ async fn two_reviewers_name_each_other_or_stay_apart_and_a_blocker_asks_nobody()
     assert_eq!((issues, calls), (apart.map(str::to_owned).into(), 0));
     assert_eq!(actions, [Action::StopAndEscalate]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_issue_that_holds_up_in_other_words_is_ruled_on() {
+    let mut scene = scene();
+    scene.settings.watch.arbitrate = true;
+    let judge = Agent {
+        role: Role::Judge,
+        ..samples::agent("opus", "text", &["opus"])
+    };
+    scene.settings.agents.push(judge);
+    let runner = ScriptedRunner::new()
+        .on("codex", "peer", raises("concerns", &[TOKEN, AGAIN]))
+        .on("gemini", "peer", raises("concerns", &[OTHER, OTHER]))
+        .on("agg", "same", says("SAME"))
+        .on("opus", "judge", |_| Script::prints("no idea"));
+    let (_, _, runner) = scene
+        .watch(runner, false, async |table| {
+            let milestone = json!({"type": "milestone", "agent": "claude", "file": "a.py"});
+            table.say(milestone).await;
+            sleep(30 * SECOND).await;
+            let answer = json!({"type": "note", "agent": "claude", "clarifies": 1, "summary": "it is by design"});
+            table.say(answer).await;
+            sleep(30 * SECOND).await;
+        })
+        .await;
+    let seen = runner.seen();
+    let ruled: BTreeSet<String> = seen
+        .iter()
+        .filter_map(|seen| match &seen.request.task {
+            Task::Judge { dispute, .. } => Some(dispute.finding.id.to_string()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(ruled, ["F1", "F2"].map(str::to_owned).into());
+}
