@@ -26,11 +26,13 @@ const TEXT: usize = 1200;
 const AROUND: u32 = 30;
 
 /// The pairs of the unmerged findings of a round that may name the same defect. `known` finds the recorded answer
-/// about a pair of an earlier run, by the key of the pair. Returns `None` if there is no pair to be asked about, and
+/// about a pair of an earlier run, by the key of the pair. `ruled` does the same for a pair that the rules take for the
+/// same: a ruling can have separated it. Returns `None` if there is no pair to be asked about, and
 /// no recorded answer.
 pub(crate) fn unsure<E>(
     context: &RoundContext<'_>,
     known: impl Fn(&str) -> Result<Option<PairAnswer>, E>,
+    ruled: impl Fn(&str) -> Result<Option<PairAnswer>, E>,
 ) -> Result<Option<EventKind>, E> {
     let members = context.unmerged();
     let merged = consensus::merge(
@@ -41,6 +43,22 @@ pub(crate) fn unsure<E>(
         &Answers::default(),
     );
     let mut pairs = Vec::new();
+    for group in &merged.groups {
+        for (at, one) in group.members.iter().enumerate() {
+            for other in &group.members[at + 1..] {
+                let (one, other) = (&members[*one], &members[*other]);
+                let key = pairs::key(one, other);
+                let apart = ruled(&key)?.filter(|answer| !answer.same);
+                pairs.extend(apart.map(|answer| UnsurePair {
+                    one: one.id.clone(),
+                    other: other.id.clone(),
+                    known: Some(answer),
+                    key,
+                    asked: None,
+                }));
+            }
+        }
+    }
     for (one, other) in merged.unsure {
         let (one, other) = (&members[one], &members[other]);
         let key = pairs::key(one, other);
