@@ -187,6 +187,12 @@ impl FindingId {
             || self == finding.group().member(1) && finding.member == 0
     }
 
+    /// Whether a person who writes this id means `finding`. A member that left its group is still found by its former
+    /// id `was`, such as `F12b`.
+    pub fn means(self, finding: Self, was: Option<Self>) -> bool {
+        self.addresses(finding) || was.is_some_and(|was| self.member > 0 && self.addresses(was))
+    }
+
     /// The id as one integer. The order of the integers is the order of the ids.
     pub fn key(self) -> i64 {
         i64::from(self.number) << 8 | i64::from(self.member)

@@ -90,7 +90,7 @@ impl Journal {
     ) -> Result<Option<Vec<Event>>, JournalError> {
         self.write(run, |tail| {
             let newer = "SELECT 1 FROM event WHERE id > ?1
-                AND kind IN ('findings_merged', 'debate_concluded', 'problems_joined')";
+                AND kind IN ('findings_merged', 'debate_concluded', 'members_separated', 'problems_joined')";
             if tail
                 .db
                 .prepare_cached(newer)?

@@ -787,3 +787,117 @@ fn a_comparison_is_within_the_budget_and_paid_for_once() {
         "the reviewer, the comparison, the coder and the judge: {output}"
     );
 }
+
+/// Rules on the members that the file `members` next to it names, and later lets the coder's objection to the others
+/// fail.
+const CHOOSER: &str = r#"#!/bin/sh
+cat > /dev/null
+if [ "$GLEE_DISPUTE" = 1 ]; then
+  members=$(cat "$0.members")
+  echo "{\"nonce\":\"$GLEE_NONCE\",\"dispute\":1,\"ruling\":\"DISMISS\",\"rationale\":\"The names are constants.\",\"citations\":[\"app.py:1\"],\"members\":[$members]}"
+else
+  echo "It is real, see app.py:5."
+  echo "GLEE-RULING nonce=$GLEE_NONCE dispute=$GLEE_DISPUTE ruling=ESCALATE"
+fi
+"#;
+
+const BY_REV: &str =
+    "[MUST] app.py:5 SQL injection: the name is put into the query text (security, CWE-89)\n";
+const BY_TWO: &str = "[MUST] app.py:5 The query text is built from the name, which allows SQL injection (security, CWE-89)\n";
+
+/// Two reviewers raise one defect, the coder objects, and the judge dismisses these members of the group.
+fn group(members: &str) -> Sandbox {
+    let sandbox = project();
+    connect(&sandbox, "two", "reviewer", REVIEWER);
+    sandbox.program("scales", CHOOSER);
+    sandbox.write("../bin/scales.members", members);
+    sandbox
+}
+
+/// Reviews with these answers of the two reviewers.
+fn both(sandbox: &Sandbox, rev: &str, two: &str) -> (Output, Value) {
+    says(sandbox, "two", two);
+    review(sandbox, rev)
+}
+
+#[test]
+fn a_ruling_without_names_binds_each_member_by_its_own_text() {
+    let sandbox = group("");
+    let (output, outcome) = both(&sandbox, BY_REV, BY_TWO);
+    assert_eq!(
+        states(&outcome),
+        ["F1a dismissed 1", "F1b dismissed 1"],
+        "{output}"
+    );
+    for (rev, two, expected) in [
+        (BY_REV, "", "F1 already_ruled 1"),
+        ("", BY_TWO, "F1b already_ruled 1"),
+    ] {
+        let (output, outcome) = both(&sandbox, rev, two);
+        assert_eq!(
+            (output.code, states(&outcome)),
+            (0, vec![expected.to_owned()])
+        );
+    }
+}
+
+#[test]
+fn a_member_that_a_ruling_leaves_out_is_another_defect_with_a_number_of_its_own() {
+    let sandbox = group("\"F1b\"");
+    let (output, outcome) = both(&sandbox, BY_REV, BY_TWO);
+    assert_eq!(
+        (output.code, states(&outcome)),
+        (
+            3,
+            vec!["F1b dismissed 1".to_owned(), "F2 disputed 2".to_owned()]
+        ),
+        "{output}"
+    );
+    assert_eq!(outcome["findings"][1]["was"], "F1a");
+    assert_eq!(
+        outcome["findings"][1]["consensus"]["class"],
+        "uncorroborated"
+    );
+    for id in ["F2", "F1a"] {
+        let shown = sandbox.glee(&["show", id]);
+        let text = shown
+            .stdout
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ");
+        assert!(text.contains("was F1a") && text.contains("F2"), "{shown}");
+        assert!(!text.contains("2 of 2"), "{shown}");
+    }
+    let replayed = sandbox.glee(&["runs", "replay", "last", "--format", "json"]);
+    assert_eq!(
+        states(&json(&replayed.stdout)),
+        states(&outcome),
+        "{replayed}"
+    );
+    assert_eq!(sandbox.glee(&["disputes", "verify"]).code, 0);
+
+    // Later runs keep the two apart, and each is bound by its own dispute.
+    let (output, outcome) = both(&sandbox, BY_REV, BY_TWO);
+    assert_eq!(
+        (output.code, states(&outcome)),
+        (
+            3,
+            vec!["F1b already_ruled 1".to_owned(), "F2 disputed 2".to_owned()]
+        ),
+        "{output}"
+    );
+    let enforced = sandbox.glee(&["disputes", "resolve", "2", "enforce", "--reason", "real"]);
+    assert_eq!(enforced.code, 0, "{enforced}");
+    let (output, outcome) = both(&sandbox, BY_REV, "");
+    assert_eq!(
+        (output.code, states(&outcome)),
+        (1, vec!["F2 already_ruled 2".to_owned()]),
+        "{output}"
+    );
+    let (output, outcome) = both(&sandbox, "", BY_TWO);
+    assert_eq!(
+        (output.code, states(&outcome)),
+        (0, vec!["F1b already_ruled 1".to_owned()]),
+        "{output}"
+    );
+}

@@ -287,6 +287,14 @@ pub enum ReviewEvent {
     },
     /// Two numbers turned out to be one problem. The problem keeps the number `older`, and `newer` becomes its alias.
     ProblemsJoined { newer: FindingId, older: FindingId },
+    /// A ruling named only some members of a group. The other members are another defect, and have a new number.
+    MembersSeparated {
+        dispute: DisputeNumber,
+        /// The members that left the group, each with its former id in `was`, and then the members that stayed.
+        findings: Vec<Finding>,
+        /// For later runs: the members that left are not the same as those that stayed.
+        answers: Vec<KeyedAnswer>,
+    },
     /// A round of the debate (2 or 3) is complete.
     DebateRound {
         round: u32,

@@ -11,6 +11,11 @@ use serde::{Deserialize, Serialize};
 
 const SEPARATORS: [char; 4] = ['-', ':', '_', ' '];
 
+/// The entries of view 1000 under which a weakness concerns security by definition: access control (284), references to
+/// and exposure of resources of another control sphere (610, 668), protection mechanisms (693), and neutralization
+/// (707). Of other entries, such as resource management (664), the table does not tell it.
+const SECURITY: [u16; 5] = [284, 610, 668, 693, 707];
+
 static TABLE: LazyLock<BTreeMap<u16, Weakness>> =
     LazyLock::new(|| read_table(include_str!("weaknesses.tsv")));
 
@@ -79,6 +84,13 @@ impl Cwe {
             return Kinship::Sibling;
         }
         Kinship::Unrelated
+    }
+
+    /// Whether the weakness certainly concerns security. Many other weaknesses can be exploited, too.
+    pub fn is_security(self) -> bool {
+        let ancestors = self.ancestors();
+        let is_own = |entry: &u16| *entry == self.0 || ancestors.contains(entry);
+        SECURITY.iter().any(is_own)
     }
 
     fn weakness(self) -> Option<&'static Weakness> {
@@ -200,6 +212,16 @@ impl JsonSchema for Cwe {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn weaknesses_of_security_by_the_table() {
+        for id in [22, 78, 79, 89, 200, 327, 352, 611, 862, 918] {
+            assert!(Cwe(id).is_security(), "{id}");
+        }
+        for id in [401, 476, 561, 682, 772, 9999] {
+            assert!(!Cwe(id).is_security(), "{id}");
+        }
+    }
 
     #[test]
     fn an_id_is_read_in_each_form_and_only_when_it_is_in_the_table() {

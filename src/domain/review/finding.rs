@@ -250,6 +250,13 @@ impl Finding {
         (!ids.is_empty()).then(|| format!("may be the same as {}", ids.join(", ")))
     }
 
+    /// The former id, and the findings that may name the same defect, as in `was F12b; may be the same as F13`.
+    pub fn other_ids(&self) -> Option<String> {
+        let was = self.was.map(|was| format!("was {was}"));
+        let other: Vec<String> = was.into_iter().chain(self.undecided()).collect();
+        (!other.is_empty()).then(|| other.join("; "))
+    }
+
     /// The reviewers that deny the problem, with their reasons.
     pub fn denials(&self) -> impl Iterator<Item = (&AgentName, &Untrusted)> {
         let positions = self.consensus.iter();

@@ -80,7 +80,8 @@ impl Measures<'_> {
                 self.answered(call)
             }
             ReviewEvent::FindingsMerged { findings, .. }
-            | ReviewEvent::DebateConcluded { findings, .. } => {
+            | ReviewEvent::DebateConcluded { findings, .. }
+            | ReviewEvent::MembersSeparated { findings, .. } => {
                 let groups = findings.chunk_by(|a, b| a.id.number == b.id.number);
                 groups
                     .into_iter()
@@ -306,7 +307,7 @@ impl Measures<'_> {
         problems.add(&numbers, -1)?;
         for finding in group {
             if let Some(was) = finding.was {
-                problems.forget(self.run, was)?;
+                problems.rename(self.run, was, finding.id, problem)?;
             }
             self.keep(finding, problem)?;
         }
@@ -397,7 +398,31 @@ impl Measures<'_> {
         self.count(id, 1)
     }
 
+    /// If a ruling left the measured finding of a dispute to a dispute of its own, the dispute counts for the first
+    /// finding that it is still about.
+    fn follow(&self, dispute: DisputeNumber) -> rusqlite::Result<()> {
+        let sql = "SELECT measured.run, measured.finding, judged.finding
+            FROM measured JOIN dispute AS judged ON judged.number = measured.dispute
+            WHERE measured.dispute = ?1 AND measured.finding <> judged.finding";
+        let mut moved = self.db.prepare_cached(sql)?;
+        let moved = moved.query_row([dispute.0.cast_signed()], |row| {
+            Ok((RunId(row.get(0)?), row.get(1)?, row.get(2)?))
+        });
+        let Some((run, from, to)) = moved.optional()? else {
+            return Ok(());
+        };
+        let problems = self.problems();
+        let numbers = problems.of(&run, &[from, to])?;
+        problems.add(&numbers, -1)?;
+        let sql = "UPDATE measured SET dispute = CASE finding WHEN ?3 THEN ?4 END, side = NULL, judged = NULL,
+             person = NULL WHERE run = ?1 AND finding IN (?2, ?3)";
+        let mut update = self.db.prepare_cached(sql)?;
+        update.execute(params![run.0, from, to, dispute.0.cast_signed()])?;
+        problems.add(&numbers, 1)
+    }
+
     fn rule(&self, dispute: DisputeNumber, record: &RulingRecord) -> rusqlite::Result<()> {
+        self.follow(dispute)?;
         let votes: Vec<(&str, Option<&str>)> = match &record.by {
             Ruler::Judge { name } => vec![(&name.0, decided(record.ruling.ruling))],
             Ruler::Panel => {

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use crate::domain::event::{
     ConsensusEvent, DisputeEvent, Event, EventKind, ReviewEvent, RunEvent, WatchEvent,
 };
-use crate::domain::{Dispute, DisputeNumber, FindingId, KeyedAnswer, RunId};
+use crate::domain::{Dispute, DisputeNumber, Finding, FindingId, KeyedAnswer, RunId};
 
 pub(crate) mod measures;
 pub(crate) mod problems;
@@ -58,15 +58,11 @@ fn lists(db: &Connection, event: &Event) -> rusqlite::Result<()> {
         ),
         EventKind::Review(
             ReviewEvent::FindingsMerged { findings, .. } | ReviewEvent::DebateConcluded { findings, .. },
-        ) => findings.iter().try_for_each(|finding| {
-            if let Some(was) = finding.was {
-                write("DELETE FROM finding WHERE run = ?1 AND id = ?2", params![run.0, was])?;
-            }
-            write(
-                "INSERT OR REPLACE INTO finding (run, id, mandatory, body) VALUES (?1, ?2, ?3, ?4)",
-                params![run.0, finding.id, finding.mandatory, json(finding)],
-            )
-        }),
+        ) => keep_findings(db, run, findings),
+        EventKind::Review(ReviewEvent::MembersSeparated { findings, answers, .. }) => {
+            keep_findings(db, run, findings)?;
+            keep_answers(db, run, answers)
+        }
         EventKind::Review(ReviewEvent::FilesReviewed { asker, files, .. }) => files.iter().try_for_each(|review| {
             write(
                 "INSERT INTO reviewed (asker, file, key, run, seq) VALUES (?1, ?2, ?3, ?4, ?5)",
@@ -74,12 +70,7 @@ fn lists(db: &Connection, event: &Event) -> rusqlite::Result<()> {
             )
         }),
         EventKind::Review(ReviewEvent::FindingsCompared { answers, .. }) => {
-            answers.iter().try_for_each(|KeyedAnswer { key, answer }| {
-                write(
-                    "INSERT INTO compared (key, run, same, by, reason) VALUES (?1, ?2, ?3, ?4, ?5)",
-                    params![key, run.0, answer.same, answer.by.0, answer.reason.as_written()],
-                )
-            })
+            keep_answers(db, run, answers)
         }
         EventKind::Dispute(DisputeEvent::DisputeOpened { dispute }) => open(db, run, *at, dispute),
         EventKind::Dispute(DisputeEvent::RulingGiven { dispute, ruling }) => {
@@ -129,6 +120,38 @@ fn lists(db: &Connection, event: &Event) -> rusqlite::Result<()> {
         | EventKind::Consensus(_)
         | EventKind::Watch(_) => Ok(()),
     }
+}
+
+fn keep_findings(db: &Connection, run: &RunId, findings: &[Finding]) -> rusqlite::Result<()> {
+    let mut forget = db.prepare_cached("DELETE FROM finding WHERE run = ?1 AND id = ?2")?;
+    let mut insert = db.prepare_cached(
+        "INSERT OR REPLACE INTO finding (run, id, was, mandatory, body) VALUES (?1, ?2, ?3, ?4, ?5)",
+    )?;
+    for finding in findings {
+        if let Some(was) = finding.was {
+            forget.execute(params![run.0, was])?;
+        }
+        let body = json(finding);
+        insert.execute(params![
+            run.0,
+            finding.id,
+            finding.was,
+            finding.mandatory,
+            body
+        ])?;
+    }
+    Ok(())
+}
+
+fn keep_answers(db: &Connection, run: &RunId, answers: &[KeyedAnswer]) -> rusqlite::Result<()> {
+    let mut insert = db.prepare_cached(
+        "INSERT INTO compared (key, run, same, by, reason) VALUES (?1, ?2, ?3, ?4, ?5)",
+    )?;
+    for KeyedAnswer { key, answer } in answers {
+        let (by, reason) = (&answer.by.0, answer.reason.as_written());
+        insert.execute(params![key, run.0, answer.same, by, reason])?;
+    }
+    Ok(())
 }
 
 fn open(db: &Connection, run: &RunId, at: Timestamp, dispute: &Dispute) -> rusqlite::Result<()> {

@@ -101,18 +101,25 @@ impl Problems<'_> {
         self.add(&both, 1)
     }
 
-    /// Removes a finding of a run that has got another id.
-    pub(crate) fn forget(&self, run: &RunId, finding: FindingId) -> rusqlite::Result<()> {
-        let keys = params![run.0, finding];
-        for sql in [
-            "DELETE FROM measured WHERE run = ?1 AND finding = ?2",
-            "UPDATE problem SET finding = ifnull(
+    /// Gives a finding of a run the id `now`, which is an id of the problem `number`.
+    pub(crate) fn rename(
+        &self,
+        run: &RunId,
+        was: FindingId,
+        now: FindingId,
+        number: i64,
+    ) -> rusqlite::Result<()> {
+        let sql = "UPDATE OR REPLACE measured SET finding = ?3, problem = ?4 WHERE run = ?1 AND finding = ?2";
+        self.db
+            .prepare_cached(sql)?
+            .execute(params![run.0, was, now, number])?;
+        let sql = "UPDATE problem SET finding = ifnull(
                 (SELECT min(m.finding) FROM measured m WHERE m.run = ?1 AND m.problem = problem.number), finding)
-             WHERE run = ?1 AND finding = ?2",
-        ] {
-            self.db.prepare_cached(sql)?.execute(keys)?;
-        }
-        Ok(())
+             WHERE run = ?1 AND finding = ?2";
+        self.db
+            .prepare_cached(sql)?
+            .execute(params![run.0, was])
+            .map(drop)
     }
 
     pub(crate) fn count_of_findings(&self, number: i64) -> rusqlite::Result<usize> {

@@ -110,18 +110,17 @@ impl Journal {
         }
     }
 
-    /// The newest run that raised a finding that `id` addresses.
+    /// The newest run that raised a finding that `id` means.
     pub fn last_run_with(&self, id: FindingId) -> Result<Option<RunId>, JournalError> {
-        let sql = "SELECT finding.run, finding.id FROM finding JOIN run ON run.id = finding.run
-            WHERE finding.id BETWEEN ?1 AND ?2 ORDER BY run.number DESC";
+        let sql = "SELECT finding.run, finding.id, finding.was FROM finding JOIN run ON run.id = finding.run
+            WHERE finding.id BETWEEN ?1 AND ?2 OR finding.was BETWEEN ?1 AND ?2 ORDER BY run.number DESC";
         let group = params![id.group(), id.group().member(u8::MAX)];
         let raised = self.rows(sql, group, |row| {
-            Ok((RunId(row.get(0)?), row.get::<_, FindingId>(1)?))
+            Ok((RunId(row.get(0)?), row.get(1)?, row.get(2)?))
         })?;
         let mut raised = raised.into_iter();
-        Ok(raised
-            .find(|(_, finding)| id.addresses(*finding))
-            .map(|(run, _)| run))
+        let meant = raised.find(|(_, finding, was)| id.means(*finding, *was));
+        Ok(meant.map(|(run, ..)| run))
     }
 
     /// The numbers that are aliases of a problem.

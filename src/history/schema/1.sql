@@ -32,15 +32,18 @@ CREATE TABLE run (
     undone  INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
--- The findings of all runs. A finding has the same `id` in each run that raised it.
+-- The findings of all runs. A finding has the same `id` in each run that raised it. `was` is its former id, if it left its
+-- group in the run.
 CREATE TABLE finding (
     run       TEXT NOT NULL,
     id        INTEGER NOT NULL,
+    was       INTEGER,
     mandatory INTEGER NOT NULL,
     body      TEXT NOT NULL CHECK (json_valid(body)),
     PRIMARY KEY (run, id)
 ) STRICT;
 CREATE INDEX finding_id ON finding (id);
+CREATE INDEX finding_was ON finding (was) WHERE was IS NOT NULL;
 
 -- The problems. Each has its number for life. `run` and `finding` are the first finding of the problem. `key` identifies
 -- the problem in all histories. If two numbers turn out to be one problem, `alias_of` of the newer number is the older

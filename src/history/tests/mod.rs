@@ -716,7 +716,7 @@ fn every_altered_column_is_found() {
 fn every_altered_view_is_found() {
     for (table, columns) in [
         ("run", "id started ended target mode exit undone"),
-        ("finding", "run id mandatory body"),
+        ("finding", "run id was mandatory body"),
         ("problem", "number key run finding alias_of"),
         (
             "dispute",

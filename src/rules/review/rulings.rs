@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use crate::domain::{Disposition, SharedRuling};
+use crate::domain::{Cwe, Disposition, SharedRuling};
 use crate::rules::consensus::{self, Category};
 
 /// Returns the UTC day on which a ruling ended, or `None` if the ruling is still in force. A ruling ends after the
@@ -36,18 +36,27 @@ const TITLES: &str = "attack authenti authori certificate cipher credential cryp
                       password privilege secret sha1 ssl tls xxe";
 
 /// Whether a ruling needs a responsible person. A ruling requires a responsible person if it closes a finding
-/// whose category, rule or title indicates a security problem.
+/// whose weakness, category, rule or title indicates a security problem.
 pub fn needs_person(
     disposition: &Disposition,
     category: Option<&str>,
     rule: Option<&str>,
     title: &str,
+    cwe: Option<Cwe>,
 ) -> bool {
-    disposition.closes() && is_security(category, rule, title)
+    disposition.closes() && is_security(category, rule, title, cwe)
 }
 
-/// Whether the category, the rule or the title of a finding indicates a security problem.
-pub fn is_security(category: Option<&str>, rule: Option<&str>, title: &str) -> bool {
+/// Whether the weakness, the category, the rule or the title of a finding indicates a security problem.
+pub fn is_security(
+    category: Option<&str>,
+    rule: Option<&str>,
+    title: &str,
+    cwe: Option<Cwe>,
+) -> bool {
+    if cwe.is_some_and(Cwe::is_security) {
+        return true;
+    }
     let begins = |text: &str, prefixes: &str| {
         let text = text.to_lowercase();
         let mut words = text.split(|c: char| !c.is_alphanumeric());
@@ -74,6 +83,7 @@ pub fn needs_person_of(ruling: &SharedRuling) -> bool {
             finding.category.as_deref(),
             finding.rule.as_deref(),
             finding.title.as_written(),
+            finding.cwe,
         )
     })
 }
@@ -207,10 +217,20 @@ mod tests {
             (Disposition::Refuted, Some("bug"), None, "a leak", false),
         ] {
             assert_eq!(
-                needs_person(&disposition, category, rule, title),
+                needs_person(&disposition, category, rule, title, None),
                 expected,
                 "{category:?} {rule:?} {title}"
             );
+        }
+        for (cwe, expected) in [(89, true), (772, false)] {
+            let needs = needs_person(
+                &Disposition::Refuted,
+                Some("bug"),
+                None,
+                "x",
+                Some(Cwe(cwe)),
+            );
+            assert_eq!(needs, expected, "{cwe}");
         }
     }
 }

@@ -397,10 +397,10 @@ fn rules(entries: &[Entry<'_>], weaknesses: &[Cwe]) -> (Vec<Rule>, BTreeMap<Stri
         let first = entries.first()?;
         let (category, level) = (first.category(), first.level());
         let severity = first.raw().severity.tag.map_or("of an unknown severity", Tag::as_str);
-        let is_security = rulings::is_security(Some(&category), None, "");
         // Findings of static rules are less often wrong than findings of models.
         let is_static = entries.iter().all(|entry| entry.raw().rule.is_some());
         let cwe = first.raw().cwe;
+        let is_security = rulings::is_security(Some(&category), None, "", cwe);
         let related = cwe.and_then(|cwe| {
             Some(Relationship {
                 target: TaxonReference {

@@ -191,8 +191,8 @@ impl Report<'_> {
         let place = place(raw, self.options);
         let title = place.map_or(title.clone(), |place| format!("{place} {title}"));
         let by = format!("by {}", list(raised_by));
-        let undecided = member.finding.undecided().unwrap_or_default();
-        let facts = [title, by, undecided, self.state_word(member)];
+        let others = member.finding.other_ids().unwrap_or_default();
+        let facts = [title, by, others, self.state_word(member)];
         let mut text = self.style.facts(&facts);
         let fix = member.finding.exact_fix.as_ref();
         let fix = fix.map(|fix| markdown::dedent(&printable::block(&fix.shown())));
@@ -370,6 +370,9 @@ impl Report<'_> {
                 add("again", Color::Plain, &text, 2);
                 add("", Color::Plain, &again.body, 5);
             }
+        }
+        if let Some(was) = finding.finding.was {
+            add("formerly", Color::Plain, &format!("was {was}").into(), 1);
         }
         if let Some(undecided) = finding.finding.undecided() {
             add("undecided", Color::Warn, &undecided.into(), 2);

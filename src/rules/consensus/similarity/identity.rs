@@ -7,18 +7,7 @@ use crate::rules::consensus::similarity::likeness::{
     Distance, Likeness, NEAR, PairFacts, Weakness, likeness,
 };
 use crate::rules::consensus::similarity::vectors::{Vectors, stem};
-use crate::rules::consensus::similarity::wording::{self, CodeNames, WordList};
-
-/// Keywords and common identifiers, such as `open`. In a title, such a word is usually plain English, even if it is in
-/// the code: it names nothing.
-const PLAIN: &[&str] = &[
-    "return", "else", "for", "not", "and", "def", "let", "var", "const", "class", "import", "from",
-    "with", "use", "new", "this", "self", "try", "while", "none", "null", "true", "false", "the",
-    "get", "set", "public", "private", "static", "void", "async", "await", "function", "func",
-    "match", "case", "break", "continue", "raise", "throw", "except", "catch", "finally", "pass",
-    "yield", "string", "int", "str", "float", "bool", "open", "close", "read", "write", "data",
-    "value", "type", "print", "list", "dict",
-];
+use crate::rules::consensus::similarity::wording::{self, CodeNames, WordList, is_plain};
 
 /// Returns the words of a title that are identifiers in `code`, sorted.
 pub fn names(title: &str, code: &str) -> Vec<String> {
@@ -30,12 +19,6 @@ pub fn names(title: &str, code: &str) -> Vec<String> {
 pub fn identifiers(code: &str) -> impl Iterator<Item = &str> {
     code.split(|c: char| !is_part(c))
         .filter(|word| word.len() >= 3)
-}
-
-/// Whether a word of a title is plain English, even if it is in the code.
-pub(crate) fn is_plain(word: &str) -> bool {
-    let word = word.to_lowercase();
-    PLAIN.contains(&word.as_str()) || PLAIN.contains(&stem(&word))
 }
 
 /// Returns the words of a title that satisfy `is_known`, sorted. Other forms of plain English words count, too: a title

@@ -1,11 +1,21 @@
 //! Compares two texts word by word: which words they have in common, and in which order.
 
-use crate::rules::consensus::similarity::identity;
 use crate::rules::consensus::similarity::likeness::Wording;
 use crate::rules::consensus::similarity::vectors::{Vectors, is_stop_word, stem};
 
 /// Only this number of words at the beginning of a text is compared in order.
 const LONGEST: usize = 120;
+
+/// Keywords and common identifiers, such as `open`. In a title, such a word is usually plain English, even if it is in
+/// the code: it names nothing.
+const PLAIN: &[&str] = &[
+    "return", "else", "for", "not", "and", "def", "let", "var", "const", "class", "import", "from",
+    "with", "use", "new", "this", "self", "try", "while", "none", "null", "true", "false", "the",
+    "get", "set", "public", "private", "static", "void", "async", "await", "function", "func",
+    "match", "case", "break", "continue", "raise", "throw", "except", "catch", "finally", "pass",
+    "yield", "string", "int", "str", "float", "bool", "open", "close", "read", "write", "data",
+    "value", "type", "print", "list", "dict",
+];
 
 const NEGATIONS: &[&str] = &[
     "not", "never", "no", "without", "cannot", "isn", "aren", "doesn", "don", "nobody",
@@ -50,7 +60,7 @@ impl<'a> CodeNames<'a> {
             .collect();
         terms.sort_unstable();
         let names = names.iter().map(String::as_str);
-        let names = names.filter(|name| !identity::is_plain(name)).collect();
+        let names = names.filter(|name| !is_plain(name)).collect();
         Self { names, terms }
     }
 
@@ -178,6 +188,12 @@ fn aligned<'a>(a: &'a [String], b: &'a [String]) -> Aligned<'a> {
         replaced,
         has_more,
     }
+}
+
+/// Whether a word of a title is plain English, even if it is in the code.
+pub(crate) fn is_plain(word: &str) -> bool {
+    let word = word.to_lowercase();
+    PLAIN.contains(&word.as_str()) || PLAIN.contains(&stem(&word))
 }
 
 /// Whether a word is a short English word that says nothing by itself.

@@ -59,12 +59,10 @@ fn lead(
     };
     let id = settled.finding.problem.as_ref();
     let id = id.map_or_else(String::new, |key| format!("; id {}", code(key.short())));
-    let undecided = settled.finding.undecided();
-    let undecided = undecided
-        .map(|text| format!("; {text}"))
-        .unwrap_or_default();
+    let others = settled.finding.other_ids();
+    let others = others.map(|text| format!("; {text}")).unwrap_or_default();
     parts.push(format!(
-        "Raised by {}{facts}; {}{undecided}{id}.",
+        "Raised by {}{facts}; {}{others}{id}.",
         raisers(settled),
         kind(settled)
     ));
@@ -105,12 +103,10 @@ fn also(
 ) -> Vec<String> {
     let mut items: Vec<String> = Vec::new();
     for settled in members {
-        let undecided = settled.finding.undecided();
-        let undecided = undecided
-            .map(|text| format!("; {text}"))
-            .unwrap_or_default();
+        let others = settled.finding.other_ids();
+        let others = others.map(|text| format!("; {text}")).unwrap_or_default();
         let mut parts = vec![format!(
-            "- also **{}** `{}` {} {} (by {}; {}{undecided})",
+            "- also **{}** `{}` {} {} (by {}; {}{others})",
             severity(settled),
             settled.finding.id,
             places(settled),

@@ -372,6 +372,18 @@ impl MergedRound {
         (self.members, unsure)
     }
 
+    /// Updates the agreement of the reviewers on a finding of the round.
+    pub(crate) fn corroborate(&self, finding: &mut Finding, context: &RoundContext<'_>) {
+        let says = |at: &usize| finding.sources().any(|said| said == self.members[*at].id);
+        let mut groups = self.consensus.groups.iter();
+        let group = groups.find(|group| group.members.iter().chain(&group.repeats).any(says));
+        if let Some(group) = group.filter(|_| finding.consensus.is_some()) {
+            let consensus = context.agreement(&self.members, &self.revisions, group);
+            finding.raw.confidence = consensus.confidence;
+            finding.consensus = Some(consensus);
+        }
+    }
+
     pub(crate) fn json(&self, policy: Policy, run: Option<&str>) -> serde_json::Value {
         let answer = self
             .consensus

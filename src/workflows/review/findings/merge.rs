@@ -237,9 +237,15 @@ impl RoundContext<'_> {
         }
         for (index, new) in (1..).zip(groups.iter_mut().flatten()) {
             let dispute = disputes.get(&FindingId::new(index));
-            let mut own = bindings.iter().filter(|binding| binding.number().is_some());
-            let binding = own.find(|binding| Some(&binding.dispute) == dispute);
-            new.origins.extend(binding.map(|binding| binding.finding));
+            let own = bindings.iter().filter(|binding| binding.number().is_some());
+            let mut judged: Vec<&Binding> = own
+                .filter(|binding| Some(&binding.dispute) == dispute)
+                .collect();
+            // Of the members of a group, the finding continues the one in the same words.
+            let text = new.finding.anchor.as_ref().map(|anchor| &anchor.text);
+            judged.sort_by_key(|binding| Some(&binding.anchor.text) != text);
+            new.origins
+                .extend(judged.first().map(|binding| binding.finding));
         }
     }
 
@@ -565,6 +571,19 @@ impl RoundContext<'_> {
             .collect()
     }
 
+    pub(crate) fn agreement(
+        &self,
+        members: &[Member],
+        revisions: &Revisions,
+        group: &Group,
+    ) -> Corroboration {
+        let reviewers = self.state.agents(Role::Reviewer).count();
+        let mut consensus = corroboration(members, revisions, group, reviewers);
+        let reasons = pairs::reasons(self.state, members, group);
+        consensus.notes.extend(reasons);
+        consensus
+    }
+
     fn group(
         &self,
         members: &[Member],
@@ -572,14 +591,8 @@ impl RoundContext<'_> {
         origins: &HashMap<String, FindingId>,
         group: &Group,
     ) -> Vec<NewFinding> {
-        let reviewers = self.state.agents(Role::Reviewer).count();
-        let consensus = (reviewers > 1).then(|| {
-            let mut consensus = corroboration(members, revisions, group, reviewers);
-            consensus
-                .notes
-                .extend(pairs::reasons(self.state, members, group));
-            consensus
-        });
+        let has_several = self.state.agents(Role::Reviewer).nth(1).is_some();
+        let consensus = has_several.then(|| self.agreement(members, revisions, group));
         let all = || {
             group
                 .members

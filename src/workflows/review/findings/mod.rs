@@ -5,7 +5,7 @@
 //! `numbers` finds the problems that findings continue, and `edited` those whose code was edited.
 //! `recognition` and `relations` compare the findings with earlier disputes from `earlier_records`. `round`
 //! defines the data that `recognition` and `relations` require. `replacement` checks the replacement lines that
-//! reviewers propose.
+//! reviewers propose. `separation` gives the members that a ruling leaves out a number of their own.
 
 pub(crate) mod debate;
 pub(crate) mod earlier_records;
@@ -17,4 +17,5 @@ pub(crate) mod recognition;
 pub(crate) mod relations;
 mod replacement;
 pub(crate) mod round;
+pub(crate) mod separation;
 pub(crate) mod unsure;

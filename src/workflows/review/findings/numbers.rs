@@ -11,6 +11,7 @@ use crate::history::queries::problems::{KnownFinding, KnownProblems};
 use crate::workflows::review::findings::edited::{self, Raised};
 use crate::workflows::review::findings::recognition;
 use crate::workflows::review::findings::round::TextOf;
+use crate::workflows::review::state::ReviewState;
 
 #[cfg(test)]
 mod tests;
@@ -271,17 +272,32 @@ pub(crate) fn keys(known: &KnownProblems) -> BTreeMap<u32, &ProblemKey> {
     keys.map(|earlier| (earlier.number, &earlier.key)).collect()
 }
 
-/// The problems of a recorded run, for a replay of the run. A replay gives its findings the recorded numbers.
-pub(crate) fn of_run(run: &RunId, findings: &[Finding]) -> KnownProblems {
-    let known = |finding: &Finding| KnownFinding {
-        run: run.clone(),
-        number: finding.id.number,
-        member: Some(finding.id.member),
-        key: finding
-            .problem
-            .clone()
-            .unwrap_or_else(|| ProblemKey::of(run, finding.id)),
-        finding: finding.clone(),
+/// The problems of a recorded run, for a replay of the run. A replay gives its findings the recorded numbers. A finding
+/// that a ruling separated from its group first gets its former number.
+pub(crate) fn of_run(run: &RunId, record: &ReviewState) -> KnownProblems {
+    let findings = &record.findings;
+    let former = |id: FindingId| {
+        let mut separated = record.separated.iter();
+        let separated = separated.find(|(_, now)| **now == id);
+        separated.map_or(id, |(was, _)| *was)
+    };
+    let key = |id: FindingId| {
+        let mut problem = findings.iter().filter(|known| known.id.number == id.number);
+        let key = problem.find_map(|known| known.problem.clone());
+        key.unwrap_or_else(|| ProblemKey::of(run, id))
+    };
+    let known = |finding: &Finding| {
+        let id = former(finding.id);
+        KnownFinding {
+            run: run.clone(),
+            number: id.number,
+            member: Some(id.member),
+            key: key(id),
+            finding: Finding {
+                id,
+                ..finding.clone()
+            },
+        }
     };
     let last = findings.iter().map(|finding| finding.id.number).max();
     KnownProblems {

@@ -18,6 +18,13 @@ pub(crate) fn key(one: &Member, other: &Member) -> String {
     hash(&parts)
 }
 
+/// The same as [`key`] for two findings of one group.
+pub(crate) fn key_of_findings(one: &Finding, other: &Finding) -> String {
+    let mut parts = [one, other].map(|finding| described(&finding.raw, finding.anchor.as_ref()));
+    parts.sort();
+    hash(&parts)
+}
+
 fn dispute_key(finding: &Finding, earlier: &EarlierDispute) -> String {
     let parts = [
         described(&finding.raw, finding.anchor.as_ref()),

@@ -419,6 +419,7 @@ pub(crate) fn may_close(found: &Finding, binding: &Binding) -> bool {
             raw.category.as_deref(),
             raw.rule.as_deref(),
             raw.title.as_written(),
+            raw.cwe,
         )
     };
     binding.is_vouched || !disposition.is_some_and(needs_person)

@@ -31,41 +31,61 @@ pub(crate) const TEXT: usize = 1200;
 const AROUND: u32 = 30;
 
 /// The pairs of findings of a round that may name the same defect: the unmerged findings of the reviews, or the findings
-/// that were raised in the debate, with all others. `known` finds the recorded answer
-/// about a pair of an earlier run, by the key of the pair. Returns `None` if there is no pair to be asked about, and
-/// no recorded answer.
+/// that were raised in the debate, with all others. `known` finds the recorded answer about a pair of an earlier run, by
+/// the key of the pair. `ruled` does the same for a pair that the rules take for the same: a ruling can have separated
+/// it. Returns `None` if there is no pair to be asked about, and no recorded answer.
 pub(crate) fn unsure<E>(
     context: &RoundContext<'_>,
     raised_in: RaisedIn,
     bindings: &[Binding],
     known: impl Fn(&str) -> Result<Option<PairAnswer>, E>,
+    ruled: impl Fn(&str) -> Result<Option<PairAnswer>, E>,
 ) -> Result<Option<EventKind>, E> {
-    let (mut members, unsure, earlier) = match raised_in {
-        RaisedIn::Review => raised(context, bindings),
+    let Compared {
+        mut members,
+        together,
+        unsure,
+        earlier,
+    } = match raised_in {
+        RaisedIn::Review => Compared::raised(context, bindings),
         RaisedIn::Debate => {
             let (members, unsure) = MergedRound::of(context).observed();
-            (members, unsure, Vec::new())
+            Compared {
+                members,
+                unsure,
+                ..Compared::default()
+            }
         }
     };
-    let mut pairs = Vec::new();
-    let mut add = |one: &Member, other: &Member, earlier: Option<Finding>| {
-        let key = pairs::key(one, other);
-        pairs.push(UnsurePair {
-            one: one.id.clone(),
-            other: other.id.clone(),
-            earlier: earlier.map(Box::new),
-            known: known(&key)?,
-            key,
-            asked: None,
-        });
-        Ok(())
+    let pair = |one: &Member, other: &Member, key: String, known| UnsurePair {
+        one: one.id.clone(),
+        other: other.id.clone(),
+        earlier: None,
+        known,
+        key,
+        asked: None,
     };
+    let mut pairs = Vec::new();
+    for (one, other) in together {
+        let (one, other) = (&members[one], &members[other]);
+        let key = pairs::key(one, other);
+        let apart = ruled(&key)?.filter(|answer| !answer.same);
+        pairs.extend(apart.map(|answer| pair(one, other, key, Some(answer))));
+    }
     for (one, other) in unsure {
-        add(&members[one], &members[other], None)?;
+        let (one, other) = (&members[one], &members[other]);
+        let key = pairs::key(one, other);
+        let known = known(&key)?;
+        pairs.push(pair(one, other, key, known));
     }
     for (one, finding) in earlier {
         let other = member(&finding);
-        add(&members[one], &other, Some(finding))?;
+        let key = pairs::key(&members[one], &other);
+        let known = known(&key)?;
+        pairs.push(UnsurePair {
+            earlier: Some(Box::new(finding)),
+            ..pair(&members[one], &other, key, known)
+        });
         members.push(other);
     }
     if context.state.aggregator().is_some() {
@@ -84,21 +104,40 @@ pub(crate) fn unsure<E>(
     Ok(is_used.then(|| event.into()))
 }
 
-/// The findings of a round, the pairs of them that may name the same defect, and the earlier findings that they may
-/// continue.
-type Unsure = (Vec<Member>, Vec<(usize, usize)>, Vec<(usize, Finding)>);
+#[derive(Default)]
+struct Compared {
+    members: Vec<Member>,
+    /// The pairs that the rules take for the same.
+    together: Vec<(usize, usize)>,
+    /// The pairs that may name the same defect.
+    unsure: Vec<(usize, usize)>,
+    /// The earlier findings that a finding may continue.
+    earlier: Vec<(usize, Finding)>,
+}
 
-fn raised(context: &RoundContext<'_>, bindings: &[Binding]) -> Unsure {
-    let members = context.unmerged();
-    let merged = consensus::merge(
-        &members,
-        &context.debate(),
-        &context.tree(&members),
-        context.lists.policy,
-        &Answers::default(),
-    );
-    let earlier = earlier(context, bindings, &members, &merged.groups);
-    (members, merged.unsure, earlier)
+impl Compared {
+    fn raised(context: &RoundContext<'_>, bindings: &[Binding]) -> Self {
+        let members = context.unmerged();
+        let merged = consensus::merge(
+            &members,
+            &context.debate(),
+            &context.tree(&members),
+            context.lists.policy,
+            &Answers::default(),
+        );
+        let mut together = Vec::new();
+        for group in &merged.groups {
+            for (at, one) in group.members.iter().enumerate() {
+                together.extend(group.members[at + 1..].iter().map(|other| (*one, *other)));
+            }
+        }
+        Self {
+            earlier: earlier(context, bindings, &members, &merged.groups),
+            unsure: merged.unsure,
+            members,
+            together,
+        }
+    }
 }
 
 /// The earlier findings without a dispute that may name the same defect as an unmerged finding, with the index of the

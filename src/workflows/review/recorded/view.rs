@@ -126,7 +126,7 @@ pub(crate) fn decided_again(
         policy,
         ..MergeSettings::of(&state.settings)
     };
-    let known = numbers::of_run(run, &state.findings);
+    let known = numbers::of_run(run, &state);
     let decided = (1..=state.round()).map(|round| {
         let context = merge::RoundContext {
             state: &state,

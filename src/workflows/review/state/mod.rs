@@ -135,6 +135,10 @@ pub(crate) struct ReviewState {
     /// For each finding and reviewer, the number of re-check requests that got no valid answer in this round.
     pub(crate) unanswered_checks: BTreeMap<(FindingId, AgentName), u32>,
     pub(crate) disputes: BTreeMap<DisputeNumber, Dispute>,
+    /// The former and the new ids of the findings that a ruling left out.
+    pub(crate) separated: BTreeMap<FindingId, FindingId>,
+    /// The pairs of raw findings that a ruling separated, by their ids.
+    pub(crate) apart: BTreeSet<(String, String)>,
     pub(crate) lowered: BTreeMap<FindingId, Lowered>,
     pub(crate) disputed: BTreeMap<FindingId, DisputeNumber>,
     pub(crate) reopened: BTreeSet<DisputeNumber>,
@@ -332,24 +336,12 @@ impl ReviewState {
                 ..
             } => {
                 self.concluded.insert(*round);
-                for finding in findings {
-                    if let Some(was) = finding.was {
-                        self.rename(was, finding.id);
-                    }
-                    match self.place(finding.id) {
-                        Some(known) => {
-                            let tag = self.findings[known].raw.severity.tag;
-                            self.findings[known] = finding.clone();
-                            // A ruling that lowered the tag of a finding still applies after the debate.
-                            if let (Some(tag), Some(lowered)) = (tag, self.lowered.get(&finding.id))
-                            {
-                                self.retag(finding.id, tag, lowered.dispute.clone());
-                            }
-                        }
-                        None => self.insert(finding.clone()),
-                    }
-                }
+                self.regroup(findings);
                 self.restate(restated);
+            }
+            ReviewEvent::MembersSeparated { findings, .. } => {
+                self.regroup(findings);
+                self.separate(findings);
             }
             ReviewEvent::AlreadyRuled {
                 finding,
@@ -612,7 +604,27 @@ impl ReviewState {
         }
     }
 
-    /// Moves a finding to another id, before the coder or a judge was asked about it.
+    /// Takes over findings whose group changed.
+    fn regroup(&mut self, findings: &[Finding]) {
+        for finding in findings {
+            if let Some(was) = finding.was {
+                self.rename(was, finding.id);
+            }
+            match self.place(finding.id) {
+                Some(known) => {
+                    let tag = self.findings[known].raw.severity.tag;
+                    self.findings[known] = finding.clone();
+                    // A ruling that lowered the tag of a finding still applies.
+                    if let (Some(tag), Some(lowered)) = (tag, self.lowered.get(&finding.id)) {
+                        self.retag(finding.id, tag, lowered.dispute.clone());
+                    }
+                }
+                None => self.insert(finding.clone()),
+            }
+        }
+    }
+
+    /// Moves a finding to another id. The calls that asked about it, and the disputes that it left, keep the former id.
     fn rename(&mut self, from: FindingId, to: FindingId) {
         if let Some(place) = self.place(from) {
             let mut finding = self.findings.remove(place);
@@ -624,12 +636,62 @@ impl ReviewState {
                 map.insert(to, value);
             }
         }
+        fn replaced(ids: &mut BTreeSet<FindingId>, from: FindingId, to: FindingId) {
+            if ids.remove(&from) {
+                ids.insert(to);
+            }
+        }
         moved(&mut self.ruled, from, to);
         moved(&mut self.still_disputed, from, to);
         moved(&mut self.related, from, to);
         moved(&mut self.lowered, from, to);
-        if self.insisted.remove(&from) {
-            self.insisted.insert(to);
+        moved(&mut self.responses, from, to);
+        moved(&mut self.asked_after, from, to);
+        moved(&mut self.enforced, from, to);
+        moved(&mut self.checks, from, to);
+        moved(&mut self.disputed, from, to);
+        replaced(&mut self.insisted, from, to);
+        for ids in [&mut self.fixing, &mut self.handed_over] {
+            ids.iter_mut().for_each(|ids| replaced(ids, from, to));
+        }
+        for change in &mut self.tree_changes {
+            replaced(&mut change.touched, from, to);
+            moved(&mut change.partly, from, to);
+        }
+        if let Some(response) = self.responses.get_mut(&to) {
+            response.finding = to;
+        }
+        let unanswered = std::mem::take(&mut self.unanswered_checks);
+        let unanswered = unanswered.into_iter().map(|((id, name), count)| {
+            let id = if id == from { to } else { id };
+            ((id, name), count)
+        });
+        self.unanswered_checks = unanswered.collect();
+        for finding in &mut self.findings {
+            let others = finding.may_be.iter_mut().chain(&mut finding.reverses);
+            for other in others.filter(|other| **other == from) {
+                *other = to;
+            }
+        }
+    }
+
+    /// Keeps in mind that members which left a group are not the same as those that stayed.
+    fn separate(&mut self, findings: &[Finding]) {
+        for one in findings {
+            let others = findings
+                .iter()
+                .filter(|other| other.id.number != one.id.number);
+            for other in others {
+                let has_left = |was: &FindingId| was.number == other.id.number;
+                let was = one.was.filter(has_left);
+                self.separated.extend(was.map(|was| (was, one.id)));
+                for said in one.sources() {
+                    let pairs = other
+                        .sources()
+                        .map(|other| (said.to_owned(), other.to_owned()));
+                    self.apart.extend(pairs);
+                }
+            }
         }
     }
 

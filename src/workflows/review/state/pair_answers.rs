@@ -61,6 +61,9 @@ impl ReviewState {
         for ((one, other), answer) in &self.same {
             answers.add(one, other, answer.same);
         }
+        for (one, other) in &self.apart {
+            answers.add(one, other, false);
+        }
         answers
     }
 

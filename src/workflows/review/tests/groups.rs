@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::*;
+use crate::domain::FindingId;
 
 const BY_A: &str = "[MUST] app.py:2 Replace the weak md5 hash in key";
 const BY_B: &str = "[MUST] app.py:2 key uses md5, a weak hash";
@@ -152,15 +153,26 @@ fn a_ruling_on_one_member_leaves_the_other_to_a_dispute_of_its_own() {
                 .collect()
         })
         .collect();
-    assert_eq!(about, [["F1b"], ["F1a"]]);
+    assert_eq!(about, [["F1b"], ["F2"]]);
     let [first, second] = [disputes[0].number, disputes[1].number];
     assert_eq!(
         left.states(),
         [
-            ("F1a".to_owned(), FindingState::Disputed { dispute: second }),
             ("F1b".to_owned(), FindingState::Dismissed { dispute: first }),
+            ("F2".to_owned(), FindingState::Disputed { dispute: second }),
         ]
     );
+    let findings = left.ended.outcome.findings.iter();
+    let alone: Vec<_> = findings
+        .map(|settled| {
+            let consensus = settled.finding.consensus.iter();
+            let positions = consensus.flat_map(|consensus| &consensus.positions);
+            let by: Vec<&str> = positions.map(|said| said.reviewer.0.as_str()).collect();
+            (settled.finding.was, by.join(" "))
+        })
+        .collect();
+    let was = FindingId::new(1).member(1);
+    assert_eq!(alone, [(None, "b".to_owned()), (Some(was), "a".to_owned())]);
     assert_eq!(left.ended.outcome.exit, ExitReason::DisputeOpen);
 }
 

@@ -15,7 +15,7 @@ use crate::history::queries::rows::Binding;
 use crate::workflows::review::disputes::{resolve, rulings};
 use crate::workflows::review::findings::earlier_records::Past;
 use crate::workflows::review::findings::round::MergeSettings;
-use crate::workflows::review::findings::{debate, merge, pairs, unsure};
+use crate::workflows::review::findings::{debate, merge, pairs, separation, unsure};
 use crate::workflows::review::schedule;
 use crate::workflows::review::state::ReviewState;
 use crate::workflows::review::workflow::{ReviewInput, ReviewWorkflow};
@@ -86,9 +86,14 @@ impl ReviewWorkflow {
         let lists = self.lists();
         let problems = self.resources.journal.known_problems()?;
         let context = self.context(round, &lists, &problems);
-        let pairs = unsure::unsure(&context, raised_in, &self.bindings, |key| {
-            self.known_answer(key)
-        });
+        let RunResources { journal, run, .. } = &self.resources;
+        let pairs = unsure::unsure(
+            &context,
+            raised_in,
+            &self.bindings,
+            |key| self.known_answer(key),
+            |key| journal.pair_answer(key, run),
+        );
         Ok(pairs?)
     }
 
@@ -305,8 +310,27 @@ impl ReviewWorkflow {
             dispute,
             &self.resources.settings.review,
         );
-        self.append_all(ruling.map(|ruling| DisputeEvent::RulingGiven { dispute, ruling }.into()))
-            .map(drop)
+        let Some(ruling) = ruling else { return Ok(()) };
+        let left = separation::left(&self.state, dispute, &ruling);
+        let given = DisputeEvent::RulingGiven {
+            dispute,
+            ruling: ruling.clone(),
+        };
+        if left.is_empty() {
+            return self.append(given).map(drop);
+        }
+        self.append_merged(|workflow, known| {
+            let lists = workflow.lists();
+            let round = workflow
+                .state
+                .finding(left[0])
+                .map_or(1, |finding| finding.round);
+            let context = workflow.context(round, &lists, known);
+            let ids = separation::new_ids(&context, &left);
+            let separated = separation::separated(&context, dispute, &ruling, &ids);
+            let given = EventKind::from(given.clone());
+            std::iter::once(given).chain(separated).collect()
+        })
     }
 
     pub(super) fn next_round(&mut self, round: u32) -> Result<(), RunError> {

@@ -8,8 +8,8 @@ use crate::protocol::text::printable;
 use crate::rules::interval::Share;
 use crate::rules::measures::{Measures, ReviewStatistics};
 
-/// The maximum number of rows of the lists of reviewers, judges and categories.
-const MOST: [usize; 3] = [5, 3, 4];
+/// The maximum number of rows of the lists of reviewers, judges, categories and weaknesses.
+const MOST: [usize; 4] = [4, 2, 2, 2];
 
 /// The minimum width of a name, in columns.
 const NAME: usize = 12;
@@ -51,6 +51,7 @@ pub(crate) fn statistics(style: Style, found: &ReviewStatistics) -> String {
         ("Reviewers", &found.reviewers),
         ("Judges", &found.judges),
         ("Categories", &found.categories),
+        ("Weaknesses", &found.weaknesses),
     ];
     for ((title, list), most) in lists.into_iter().zip(MOST) {
         let Some(list) = list.as_deref().filter(|list| !list.is_empty()) else {
@@ -180,6 +181,7 @@ mod tests {
             judges: list("judge", 9),
             comparisons: list("aggregator", 1),
             categories: list("category", 50),
+            weaknesses: list("CWE", 20),
             ..ReviewStatistics::default()
         };
         for width in [40, 80, 200] {

@@ -93,8 +93,9 @@ impl RecordedRun {
         names.push(id);
         let findings = self.outcome().findings.iter();
         let members: Vec<FindingId> = findings
-            .map(|settled| settled.finding.id)
-            .filter(|member| names.iter().any(|name| name.addresses(*member)))
+            .map(|settled| (settled.finding.id, settled.finding.was))
+            .filter(|(member, was)| names.iter().any(|name| name.means(*member, *was)))
+            .map(|(member, _)| member)
             .collect();
         if members.is_empty() {
             self.finding(id)?;

@@ -461,7 +461,7 @@ fn facts(settled: &SettledFinding) -> Vec<String> {
     if finding.round > 1 {
         facts.push(format!("round {}", finding.round));
     }
-    facts.extend(finding.undecided());
+    facts.extend(finding.other_ids());
     if let Some(earlier) = finding.reverses {
         facts.push(format!("reverses the change that {earlier} requested"));
     }

@@ -329,6 +329,13 @@ impl EventLines {
                     "  {findings} checked against advisories, {confirmed} confirmed"
                 ))
             }
+            ReviewEvent::MembersSeparated { findings, .. } => {
+                let left = findings.iter().filter_map(|finding| {
+                    let (id, was) = (finding.id, finding.was?);
+                    Some(style.faint(format!("  {id} is another defect (was {was})")))
+                });
+                left.collect()
+            }
             ReviewEvent::ProblemsJoined { newer, older } => {
                 vec![style.faint(format!("  {newer} is the same problem as {older}"))]
             }

@@ -16,14 +16,14 @@ use crate::domain::event::{
 };
 use crate::domain::{
     CallMetadata, Dispute, DisputeNumber, Finding, FindingId, Objector, Outcome, Response, Route,
-    Ruler, RunId,
+    Ruler, RulingRecord, RunId,
 };
 use crate::history::queries::{problems::KnownProblems, rows::Binding};
 use crate::history::store::Journal;
 use crate::workflows::review::code::coder_changes::{self, Trees};
 use crate::workflows::review::code::sources::Sources;
 use crate::workflows::review::disputes::rulings::{self, SharedRulings};
-use crate::workflows::review::findings::{debate, merge, numbers};
+use crate::workflows::review::findings::{debate, merge, numbers, separation};
 use crate::workflows::review::schedule::{
     self, DisputeQuestion, REPAIRS, ReviewEffect, ReviewStep, SchedulePolicy,
 };
@@ -72,7 +72,7 @@ pub fn replay(
         .bindings();
     let mut replay = Replay {
         run,
-        known: numbers::of_run(run, &record.findings),
+        known: numbers::of_run(run, &record),
         earlier: record::earlier(rulings::all(Some(journal), &shared)?, &record, run),
         checks: record::checks(&events),
         record,
@@ -307,13 +307,7 @@ impl Replay<'_> {
                     bindings: &[],
                 };
                 let ruling = resolve::due(&requests, *dispute, &self.settings.review);
-                ruling.map(|ruling| {
-                    DisputeEvent::RulingGiven {
-                        dispute: *dispute,
-                        ruling,
-                    }
-                    .into()
-                })
+                return ruling.map_or_else(Vec::new, |ruling| self.ruled(*dispute, ruling));
             }
             Step::Effect(ReviewEffect::Settle(dispute)) => {
                 schedule::settlement(&self.state, *dispute).map(|mut settlement| {
@@ -449,7 +443,10 @@ impl Replay<'_> {
                 .map(|place| self.state.findings[place].id)
                 .collect()
         };
+        // An answer can name a member by the id that it had before a ruling separated it from its group.
+        let separated = &self.record.separated;
         ids.into_iter()
+            .map(|id| separated.get(&id).copied().unwrap_or(id))
             .map(|id| self.record.finding(id).map(now).unwrap_or_default())
             .collect()
     }
@@ -654,6 +651,22 @@ impl Replay<'_> {
             by_person,
         }
         .into()
+    }
+
+    /// A replay allocates no numbers. A finding that a ruling leaves out has a new number only if the record has one.
+    fn ruled(&self, dispute: DisputeNumber, ruling: RulingRecord) -> Vec<EventKind> {
+        let left = separation::left(&self.state, dispute, &ruling);
+        let ids = left.iter().filter_map(|was| {
+            let recorded = self.record.separated.get(was)?;
+            Some((*was, *recorded))
+        });
+        let ids: Vec<(FindingId, FindingId)> = ids.collect();
+        let first = left.first().and_then(|id| self.state.finding(*id));
+        let lists = self.lists();
+        let context = self.context(first.map_or(1, |finding| finding.round), &lists);
+        let separated = separation::separated(&context, dispute, &ruling, &ids);
+        let given = DisputeEvent::RulingGiven { dispute, ruling };
+        std::iter::once(given.into()).chain(separated).collect()
     }
 
     fn person(&self, dispute: DisputeNumber) -> Option<EventKind> {
