@@ -1,16 +1,18 @@
 //! Turns the answers of judges into the ruling that takes effect.
 //!
 //! If a DISMISS cites code that does not exist in the reviewed tree, the ruling becomes an ESCALATE. A dispute is
-//! also escalated if two answers of the same judge contain no valid ruling.
+//! also escalated if two answers of the same judge contain no valid ruling, and if a DISMISS would close a security
+//! finding of a pull request: the next job has another history, in which only a person's ruling closes such a finding.
 
 use crate::config::settings::ReviewSettings;
 use crate::domain::event::{CallAnswer, Purpose};
 use crate::domain::{
-    AgentName, DisputeNumber, Finding, PanelVote, Ruler, Ruling, RulingRecord, RulingWord,
-    Severity, Tag, Untrusted,
+    AgentName, DisputeNumber, Finding, PanelVote, RawFinding, Ruler, Ruling, RulingRecord,
+    RulingWord, Severity, Tag, Untrusted,
 };
 use crate::protocol::text::references::{Reference, reference, references};
-use crate::rules::{review::mandatory, votes::panel};
+use crate::rules::review::{mandatory, objections, rulings};
+use crate::rules::votes::panel;
 use crate::workflows::review::disputes::references::Support;
 use crate::workflows::review::requests::RequestBuilder;
 
@@ -40,9 +42,20 @@ pub(crate) fn due(
         review.judge.require_evidence,
         &|cited| requests.support(finding, cited),
     );
+    let plan = state.plan.as_ref();
+    let is_request = plan.is_some_and(|plan| plan.pull_request.is_some());
     record.map(|record| {
+        let ruling = lowered(record.ruling, review);
+        let needs_person = is_request && needs_person(&ruling, finding);
         let mut record = RulingRecord {
-            ruling: lowered(record.ruling, review),
+            ruling: if needs_person {
+                escalated(
+                    &ruling,
+                    "on a pull request, a person answers for it that a security finding is closed",
+                )
+            } else {
+                ruling
+            },
             ..record
         };
         record.cited = requests.cited_code(&record, disputed);
@@ -76,6 +89,25 @@ fn lowered(ruling: Ruling, review: &ReviewSettings) -> Ruling {
             &format!("the finding was dismissed as [{tag}], which is mandatory as well"),
         ),
     }
+}
+
+fn needs_person(ruling: &Ruling, finding: &Finding) -> bool {
+    let RawFinding {
+        category,
+        rule,
+        title,
+        cwe,
+        ..
+    } = &finding.raw;
+    objections::disposition(ruling).is_some_and(|disposition| {
+        rulings::needs_person(
+            &disposition,
+            category.as_deref(),
+            rule.as_deref(),
+            title.as_written(),
+            *cwe,
+        )
+    })
 }
 
 fn escalated(ruling: &Ruling, why: &str) -> Ruling {

@@ -159,7 +159,7 @@ fn without_an_administrator_members_object_and_the_owner_rules(#[case] host: &'s
         "{said:#?}"
     );
     assert_eq!(
-        (count("Sorry"), count("**Dismissed** by `scales`")),
+        (count("Sorry"), count("**Escalated** by `scales`")),
         (1, 1),
         "{said:#?}"
     );
