@@ -620,6 +620,9 @@ fn shown(binding: &Binding) -> Option<RulingInForce> {
     })
 }
 
+/// The place of a ruling: the rank of the ruling by age, the index of the place, and its anchor.
+type RuledPlace<'a> = (usize, usize, &'a Anchor);
+
 /// Maps the index of each superseded ruling to the index of the later ruling on the same problem.
 ///
 /// Each finding of a run is a separate problem. Each ruling is about one problem. Therefore, a ruling supersedes
@@ -628,7 +631,7 @@ pub(crate) fn superseded(bindings: &[Binding]) -> BTreeMap<usize, usize> {
     let is_ruled = |index: &usize| bindings[*index].disposition.is_some();
     let mut oldest_first: Vec<usize> = (0..bindings.len()).filter(is_ruled).collect();
     oldest_first.sort_by(|a, b| age(&bindings[*a]).cmp(&age(&bindings[*b])));
-    let mut blocks: HashMap<(&str, &str), Vec<(usize, usize, &Anchor)>> = HashMap::new();
+    let mut blocks: HashMap<(&str, &str), Vec<RuledPlace<'_>>> = HashMap::new();
     for (rank, index) in oldest_first.iter().enumerate() {
         for (place, anchor) in bindings[*index].anchors().enumerate() {
             let block = blocks.entry((&anchor.file, &anchor.block)).or_default();
