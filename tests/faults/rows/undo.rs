@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::coders::{assert_same, files};
 use crate::agent::Step;
 use crate::runner::Cases;
-use crate::scene::{CODE, DONE, Kind, Scene, emit, fix};
+use crate::scene::{CODE, DONE, Kind, RESOLVED, Scene, emit, fix};
 
 fn fixed() -> String {
     CODE.replace("md5", "sha256")
@@ -246,7 +246,7 @@ pub(crate) fn add(cases: &mut Cases) {
                     "respond",
                     [
                         Step::Replace("app.py".into(), "def load".into(), "def read".into()),
-                        emit(DONE),
+                        emit(&DONE.replace("F1", "F2")),
                     ],
                 );
                 scene.play(
@@ -256,6 +256,8 @@ pub(crate) fn add(cases: &mut Cases) {
                         "[MUST] app.py:5 Rename it\nGLEE-REVIEW-END nonce={nonce} findings=1\n",
                     )],
                 );
+                let recheck = RESOLVED.replace("F1", "F2");
+                scene.play("rev", "recheck", [emit(&recheck)]);
                 assert_eq!(scene.arbitrate().code, 0);
                 let rows: serde_json::Value =
                     serde_json::from_str(&scene.glee(&["runs", "--json"]).stdout)

@@ -6,6 +6,7 @@
 //! uncertain whether a finding repeats a dispute, the finding remains open and refers to the dispute.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 use crate::domain::event::{EventKind, ReviewEvent};
 use crate::domain::{
@@ -150,24 +151,30 @@ pub(crate) fn named(
     events
 }
 
-/// For each place of a finding, a place of the dispute in the same file. The code of a dispute can have moved to this
-/// file from another file. Returns `None` if a place of the finding is in a file without code of the dispute.
+/// For each place of a finding, the place of the dispute whose block it is in. The block can have moved to the file from
+/// another file. Returns `None` if a place of the finding is in no such block, or states another weakness.
 fn ruled_places<'a>(
     finding: &'a Finding,
     binding: &'a Binding,
     round: &Round<'_>,
 ) -> Option<Vec<(&'a Anchor, &'a Anchor)>> {
-    let has_block = |anchor: &Anchor, path: &str| {
-        Blocks::of(path, &(round.text_of)(path))
-            .place(anchor)
-            .is_some()
+    let block = |anchor: &Anchor, path: &str| {
+        let text = (round.text_of)(path);
+        Blocks::of(path, &text).place(anchor)
     };
-    let is_in = |anchor: &Anchor, file: &str| {
-        has_block(anchor, file) && (anchor.file == file || !has_block(anchor, &anchor.file))
-    };
-    let places = finding.anchored().map(|(_, now)| {
+    let places = finding.anchored().map(|(place, now)| {
         let mut ruled = binding.anchors();
-        Some((ruled.find(|ruled| is_in(ruled, &now.file))?, now))
+        let ruled = ruled.find(|ruled| {
+            let is_inside = |block: RangeInclusive<u32>| match place.line {
+                Some(line) => block.contains(&line),
+                None => ruled.block == now.block,
+            };
+            let is_other = matches!((ruled.cwe, now.cwe), (Some(a), Some(b)) if a != b);
+            !is_other
+                && block(ruled, &now.file).is_some_and(is_inside)
+                && (ruled.file == now.file || block(ruled, &ruled.file).is_none())
+        });
+        Some((ruled?, now))
     });
     let places: Option<Vec<_>> = places.collect();
     places.filter(|places| !places.is_empty())
