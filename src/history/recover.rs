@@ -7,13 +7,13 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags, params_from_iter};
 
 use super::JournalError;
-use super::open::{self, SCHEMA, STATEMENTS};
+use super::open::{self, SCHEMA};
 use crate::history::{projections, queries::query, store::Journal};
 
 /// Creates a temporary database with the tables of a history. SQLite keeps a small database in memory.
 pub(crate) fn empty() -> rusqlite::Result<Connection> {
     let db = Connection::open("")?;
-    db.set_prepared_statement_cache_capacity(STATEMENTS);
+    open::keep_statements(&db)?;
     db.execute_batch(SCHEMA)?;
     Ok(db)
 }
