@@ -451,6 +451,10 @@ fn ruled_findings<'a>(
     }
     let known: Vec<&Anchor> = judged.iter().map(|(.., anchor)| *anchor).collect();
     let (indexes, found) = anchored_places(findings.iter().copied());
+    let mut own: Vec<Vec<usize>> = vec![Vec::new(); findings.len()];
+    for (place, index) in indexes.iter().enumerate() {
+        own[*index].push(place);
+    }
     // For each finding of a dispute and each finding, the surest likeness of each place of the latter.
     let mut by_finding: BTreeMap<_, BTreeMap<usize, (Likeness, usize)>> = BTreeMap::new();
     for (likeness, at, place) in pairs(&known, &found, round.text_of) {
@@ -466,10 +470,9 @@ fn ruled_findings<'a>(
     let mut ruled = Vec::new();
     for ((judged_finding, index), places) in by_finding {
         let finding = findings[index];
-        let count = indexes.iter().filter(|of| **of == index).count();
         let is_same = |(likeness, _): &&(Likeness, usize)| likeness.same().is_some();
         let same = places.values().filter(is_same).count();
-        if same == 0 && places.len() < count {
+        if same == 0 && places.len() < own[index].len() {
             continue;
         }
         let least = places
@@ -487,9 +490,7 @@ fn ruled_findings<'a>(
         let fallen = relations::fallen(binding, &matched, round.text_of).or_else(|| {
             let is_judged =
                 |place: &usize| same == 0 || places.get(place).as_ref().is_some_and(is_same);
-            let mut own = (0..found.len())
-                .filter(|place| indexes[*place] == index)
-                .zip(finding.anchored());
+            let mut own = own[index].iter().zip(finding.anchored());
             let (_, (place, _)) = own.find(|(place, _)| !is_judged(place))?;
             binding.disposition.as_ref()?;
             Some(Relation::NotJudged { place })
