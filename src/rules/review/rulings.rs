@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use crate::domain::{Cwe, Disposition, SharedRuling};
+use crate::domain::{Cwe, Disposition, RawFinding, SharedRuling};
 use crate::rules::consensus::{self, Category};
 
 /// Returns the UTC day on which a ruling ended, or `None` if the ruling is still in force. A ruling ends after the
@@ -45,6 +45,12 @@ pub fn needs_person(
     cwe: Option<Cwe>,
 ) -> bool {
     disposition.closes() && is_security(category, rule, title, cwe)
+}
+
+/// Whether [`needs_person`] requires a responsible person for closing a finding.
+pub fn needs_person_for(disposition: &Disposition, raw: &RawFinding) -> bool {
+    let (category, rule) = (raw.category.as_deref(), raw.rule.as_deref());
+    needs_person(disposition, category, rule, raw.title.as_written(), raw.cwe)
 }
 
 /// Whether the weakness, the category, the rule or the title of a finding indicates a security problem.

@@ -7,8 +7,8 @@
 use crate::config::settings::ReviewSettings;
 use crate::domain::event::{CallAnswer, Purpose};
 use crate::domain::{
-    AgentName, DisputeNumber, Finding, PanelVote, RawFinding, Ruler, Ruling, RulingRecord,
-    RulingWord, Severity, Tag, Untrusted,
+    AgentName, DisputeNumber, Finding, PanelVote, Ruler, Ruling, RulingRecord, RulingWord,
+    Severity, Tag, Untrusted,
 };
 use crate::protocol::text::references::{Reference, reference, references};
 use crate::rules::review::{mandatory, objections, rulings};
@@ -46,7 +46,9 @@ pub(crate) fn due(
     let is_request = plan.is_some_and(|plan| plan.pull_request.is_some());
     record.map(|record| {
         let ruling = lowered(record.ruling, review);
-        let needs_person = is_request && needs_person(&ruling, finding);
+        let disposition = objections::disposition(&ruling).filter(|_| is_request);
+        let needs_person = disposition
+            .is_some_and(|disposition| rulings::needs_person_for(&disposition, &finding.raw));
         let mut record = RulingRecord {
             ruling: if needs_person {
                 escalated(
@@ -89,25 +91,6 @@ fn lowered(ruling: Ruling, review: &ReviewSettings) -> Ruling {
             &format!("the finding was dismissed as [{tag}], which is mandatory as well"),
         ),
     }
-}
-
-fn needs_person(ruling: &Ruling, finding: &Finding) -> bool {
-    let RawFinding {
-        category,
-        rule,
-        title,
-        cwe,
-        ..
-    } = &finding.raw;
-    objections::disposition(ruling).is_some_and(|disposition| {
-        rulings::needs_person(
-            &disposition,
-            category.as_deref(),
-            rule.as_deref(),
-            title.as_written(),
-            *cwe,
-        )
-    })
 }
 
 fn escalated(ruling: &Ruling, why: &str) -> Ruling {

@@ -419,16 +419,8 @@ pub(crate) fn may_repeat(
 /// Whether a ruling is allowed to close a finding. A security finding can be closed by a shared ruling only if a
 /// person is responsible for the ruling.
 pub(crate) fn may_close(found: &Finding, binding: &Binding) -> bool {
-    let (raw, disposition) = (&found.raw, binding.disposition.as_ref());
-    let needs_person = |disposition| {
-        rulings::needs_person(
-            disposition,
-            raw.category.as_deref(),
-            raw.rule.as_deref(),
-            raw.title.as_written(),
-            raw.cwe,
-        )
-    };
+    let disposition = binding.disposition.as_ref();
+    let needs_person = |disposition| rulings::needs_person_for(disposition, &found.raw);
     binding.is_vouched || !disposition.is_some_and(needs_person)
 }
 
