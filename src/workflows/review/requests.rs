@@ -15,8 +15,8 @@ use crate::protocol::request::{
 use crate::protocol::text::references;
 use crate::workflows::review::code::coder_changes::{Trees, last_tree};
 use crate::workflows::review::code::sources::Sources;
-use crate::workflows::review::findings::merge::RoundContext;
 use crate::workflows::review::findings::round::MergeSettings;
+use crate::workflows::review::findings::round::RoundContext;
 use crate::workflows::review::findings::{recognition, unsure};
 use crate::workflows::review::state::ReviewState;
 use crate::workspace::diff::delta;

@@ -15,7 +15,9 @@ use crate::rules::consensus::{
     self, Answers, Consensus, Debate, Defence, Examination, Group, Level, Member, Policy,
 };
 use crate::rules::review::mandatory;
-use crate::workflows::review::findings::merge::{Numbered, Revisions, RoundContext};
+use crate::workflows::review::findings::merge::Revisions;
+use crate::workflows::review::findings::numbered::Numbered;
+use crate::workflows::review::findings::round::RoundContext;
 use crate::workflows::review::findings::{pairs, recognition};
 use crate::workflows::review::state::ReviewState;
 

@@ -2,7 +2,7 @@
 //!
 //! The module `merge` combines the findings of several reviewers, `unsure` and `pairs` ask about the findings that
 //! may be the same, and `debate` applies examinations and defences.
-//! `numbers` finds the problems that findings continue, and `edited` those whose code was edited.
+//! `numbered` gives the findings their numbers, `numbers` finds the problems that they continue, and `edited` those whose code was edited.
 //! `recognition` and `relations` compare the findings with earlier disputes from `earlier_records`. `round`
 //! defines the data that `recognition` and `relations` require. `replacement` checks the replacement lines that
 //! reviewers propose. `separation` gives the members that a ruling leaves out a number of their own.
@@ -11,6 +11,7 @@ pub(crate) mod debate;
 pub(crate) mod earlier_records;
 mod edited;
 pub(crate) mod merge;
+pub(crate) mod numbered;
 pub(crate) mod numbers;
 pub(crate) mod pairs;
 pub(crate) mod recognition;

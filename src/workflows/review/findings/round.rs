@@ -1,9 +1,13 @@
 //! The input for processing the findings of a round: state, settings, code and history.
 
 use crate::config::settings::Settings;
+use crate::domain::RunId;
+use crate::history::queries::problems::KnownProblems;
 use crate::rules::consensus::Policy;
+use crate::workflows::review::code::sources::Sources;
 use crate::workflows::review::findings::earlier_records::Past;
 use crate::workflows::review::state::ReviewState;
+use crate::workspace::root::Workspace;
 
 #[derive(Clone, Debug)]
 pub(crate) struct MergeSettings {
@@ -32,4 +36,18 @@ pub(crate) struct Round<'a> {
     pub(crate) text_of: TextOf<'a>,
     /// `past` is `None` if the history is not available.
     pub(crate) past: Option<Past<'a>>,
+}
+
+/// A round whose answers are merged.
+pub(crate) struct RoundContext<'a> {
+    pub(crate) state: &'a ReviewState,
+    pub(crate) round: u32,
+    pub(crate) lists: &'a MergeSettings,
+    pub(crate) sources: &'a Sources,
+    pub(crate) workspace: &'a Workspace,
+    /// `past` is `None` if findings are not compared with earlier disputes.
+    pub(crate) past: Option<Past<'a>>,
+    pub(crate) run: &'a RunId,
+    /// The problems that the findings of the round can continue.
+    pub(crate) known: &'a KnownProblems,
 }

@@ -5,8 +5,8 @@ use crate::domain::event::{EventKind, ReviewEvent};
 use crate::domain::{AgentName, DisputeNumber, Finding, FindingId, PairAnswer, ProblemKey};
 use crate::domain::{KeyedAnswer, RulingRecord};
 use crate::workflows::review::findings::debate::MergedRound;
-use crate::workflows::review::findings::merge::RoundContext;
 use crate::workflows::review::findings::pairs;
+use crate::workflows::review::findings::round::RoundContext;
 use crate::workflows::review::state::ReviewState;
 
 /// The findings that a ruling on `dispute` leaves out.

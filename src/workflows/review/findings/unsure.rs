@@ -12,7 +12,7 @@ use crate::history::queries::rows::Binding;
 use crate::protocol::request::{ComparedFinding, FindingPair, SourceFile, Task};
 use crate::rules::consensus::{self, Answers, Group, Member};
 use crate::workflows::review::findings::debate::{self, MergedRound};
-use crate::workflows::review::findings::merge::RoundContext;
+use crate::workflows::review::findings::round::RoundContext;
 use crate::workflows::review::findings::round::TextOf;
 use crate::workflows::review::findings::{numbers, pairs, recognition};
 use crate::workspace::code::anchors::Blocks;

@@ -11,9 +11,12 @@ use crate::rules::consensus::Policy;
 use crate::workflows::review::code::coder_changes::{self, Trees};
 use crate::workflows::review::code::sources::Sources;
 use crate::workflows::review::disputes::rulings::{self, SharedRulings};
-use crate::workflows::review::findings::{debate, merge, numbers};
+use crate::workflows::review::findings::{debate, numbers};
 use crate::workflows::review::{
-    findings::earlier_records::Past, findings::round::MergeSettings, outcome, state::ReviewState,
+    findings::earlier_records::Past,
+    findings::round::{MergeSettings, RoundContext},
+    outcome,
+    state::ReviewState,
 };
 use crate::workflows::run::{error::RunError, redaction::Redaction};
 use crate::workspace::guard::control_files::{ControlKind, control_kind};
@@ -49,7 +52,7 @@ pub(crate) fn recorded(
         });
         let round = state.round();
         let known = journal.known_problems()?;
-        let context = merge::RoundContext {
+        let context = RoundContext {
             state: &state,
             round,
             lists: &lists,
@@ -128,7 +131,7 @@ pub(crate) fn decided_again(
     };
     let known = numbers::of_run(run, &state);
     let decided = (1..=state.round()).map(|round| {
-        let context = merge::RoundContext {
+        let context = RoundContext {
             state: &state,
             round,
             lists: &lists,

@@ -14,8 +14,8 @@ use crate::history::queries::problems::KnownProblems;
 use crate::history::queries::rows::Binding;
 use crate::workflows::review::disputes::{resolve, rulings};
 use crate::workflows::review::findings::earlier_records::Past;
-use crate::workflows::review::findings::round::MergeSettings;
-use crate::workflows::review::findings::{debate, merge, pairs, separation, unsure};
+use crate::workflows::review::findings::round::{MergeSettings, RoundContext};
+use crate::workflows::review::findings::{debate, pairs, separation, unsure};
 use crate::workflows::review::schedule;
 use crate::workflows::review::state::ReviewState;
 use crate::workflows::review::workflow::{ReviewInput, ReviewWorkflow};
@@ -185,13 +185,13 @@ impl ReviewWorkflow {
         round: u32,
         lists: &'a MergeSettings,
         known: &'a KnownProblems,
-    ) -> merge::RoundContext<'a> {
+    ) -> RoundContext<'a> {
         let past = Some(Past {
             journal: &self.resources.journal,
             trees: self.trees(),
         });
         let (state, sources, workspace) = (&self.state, &self.sources, &self.resources.workspace);
-        merge::RoundContext {
+        RoundContext {
             state,
             round,
             lists,

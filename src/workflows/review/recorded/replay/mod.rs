@@ -23,14 +23,19 @@ use crate::history::store::Journal;
 use crate::workflows::review::code::coder_changes::{self, Trees};
 use crate::workflows::review::code::sources::Sources;
 use crate::workflows::review::disputes::rulings::{self, SharedRulings};
-use crate::workflows::review::findings::{debate, merge, numbers, separation};
+use crate::workflows::review::findings::{debate, numbers, separation};
 use crate::workflows::review::schedule::{
     self, DisputeQuestion, REPAIRS, ReviewEffect, ReviewStep, SchedulePolicy,
 };
 use crate::workflows::review::state::{RecordedCall, ReviewState};
 use crate::workflows::review::{
-    disputes::resolve, findings::earlier_records::Past, findings::round::MergeSettings, outcome,
-    recorded::replay::match_findings::Same, recorded::view, requests::RequestBuilder,
+    disputes::resolve,
+    findings::earlier_records::Past,
+    findings::round::{MergeSettings, RoundContext},
+    outcome,
+    recorded::replay::match_findings::Same,
+    recorded::view,
+    requests::RequestBuilder,
 };
 use crate::workflows::run::{error::RunError, redaction::Redaction, workflow::Step};
 use crate::workspace::root::Workspace;
@@ -722,13 +727,13 @@ impl Replay<'_> {
         MergeSettings::of(self.settings)
     }
 
-    fn context<'b>(&'b self, round: u32, lists: &'b MergeSettings) -> merge::RoundContext<'b> {
+    fn context<'b>(&'b self, round: u32, lists: &'b MergeSettings) -> RoundContext<'b> {
         let workspace = self.trees.workspace;
         let past = Some(Past {
             journal: self.journal,
             trees: self.trees,
         });
-        merge::RoundContext {
+        RoundContext {
             state: &self.state,
             round,
             lists,
