@@ -165,7 +165,7 @@ fn inputs_are_checked_and_never_become_commands() {
     assert_eq!(job.output("setup.outputs.sarif-sha"), sha);
     assert_eq!(
         job.output("setup.outputs.history-key"),
-        "glee-history-7-11-2"
+        "glee-history-request-7-11-2"
     );
     // No expression is part of a script.
     for step in action()["runs"]["steps"].as_array().expect("steps") {
@@ -173,5 +173,100 @@ fn inputs_are_checked_and_never_become_commands() {
             !step["run"].as_str().unwrap_or_default().contains("${{"),
             "{step}"
         );
+    }
+}
+
+/// The entry of the cache that a job restores, and the entry that the job saves. Each row of `kept` is a key in the cache.
+fn histories(sandbox: &Sandbox, contexts: &[(&str, &str)], event: &Value) -> (String, Vec<String>) {
+    fs::write(sandbox.home().join("event.json"), event.to_string()).expect("a file");
+    let number = event["pull_request"]["number"].as_u64();
+    let number = number.map(|number| number.to_string()).unwrap_or_default();
+    let inputs = [("target", "HEAD"), ("pull-request", number.as_str())];
+    let mut job = Job::of_event(sandbox, contexts, &inputs);
+    let (code, printed) = job.step("Check the inputs");
+    assert_eq!(code, 0, "{printed}");
+    let steps = action()["runs"]["steps"].as_array().cloned();
+    let restore = steps.expect("steps").into_iter();
+    let restore = restore.filter(|step| step["name"] == "Restore the history");
+    let keys: Vec<String> = restore
+        .flat_map(|step| {
+            let keys = step["with"]["restore-keys"].as_str().expect("keys");
+            keys.lines()
+                .map(|key| job.text(key).trim().to_owned())
+                .filter(|key| !key.is_empty())
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    (job.output("setup.outputs.history-key").to_owned(), keys)
+}
+
+/// With `pull_request_target`, all requests share one scope of the cache.
+#[test]
+fn the_history_of_a_request_is_its_own_or_that_of_the_base_branch() {
+    let sandbox = change();
+    let request = |number: u64, base: &str| serde_json::json!({"pull_request": {"number": number, "base": {"ref": base}}});
+    let of_request = [("github.event_name", "pull_request_target")];
+    let push = |branch| [("github.event_name", "push"), ("github.ref_name", branch)];
+    let none = serde_json::json!({});
+    let saved = |contexts: &[(&str, &str)], event: &Value| histories(&sandbox, contexts, event).0;
+    let everything = [
+        saved(&of_request, &request(7, "main")),
+        saved(&of_request, &request(8, "main")),
+        saved(&of_request, &request(71, "main")),
+        saved(&of_request, &none),
+        saved(&[("github.event_name", "issue_comment")], &none),
+        saved(&[("github.event_name", "workflow_run")], &none),
+        saved(&push("main"), &none),
+        saved(&push("main-7"), &none),
+        saved(&push("7"), &none),
+        saved(&[("github.ref_type", "tag")], &none),
+    ];
+    // The name of a row, the contexts of the job, its event, and the entries of `everything` that it restores.
+    type Row<'a> = (&'a str, &'a [(&'a str, &'a str)], Value, &'a [usize]);
+    let rows: [Row<'_>; 8] = [
+        ("a request", &of_request, request(7, "main"), &[0, 6]),
+        ("another request", &of_request, request(8, "main"), &[1, 6]),
+        (
+            "a request to another branch",
+            &of_request,
+            request(71, "main-7"),
+            &[2, 7],
+        ),
+        (
+            "a request to a branch without a history",
+            &of_request,
+            request(9, "next"),
+            &[],
+        ),
+        ("a push", &push("main"), none.clone(), &[6]),
+        (
+            "a schedule",
+            &[("github.event_name", "schedule")],
+            none.clone(),
+            &[6],
+        ),
+        (
+            "a merge queue",
+            &[("github.event_name", "merge_group")],
+            serde_json::json!({"merge_group": {"base_ref": "refs/heads/main"}}),
+            &[6],
+        ),
+        (
+            "a branch that is named like a request",
+            &push("request-7"),
+            none.clone(),
+            &[],
+        ),
+    ];
+    for (name, contexts, event, expected) in rows {
+        let contexts = [contexts, &[("github.run_id", "99")]].concat();
+        let (_, keys) = histories(&sandbox, &contexts, &event);
+        let is_restored = |saved: &&String| keys.iter().any(|key| saved.starts_with(key));
+        let restored: Vec<&String> = everything.iter().filter(is_restored).collect();
+        let expected: Vec<&String> = expected.iter().map(|at| &everything[*at]).collect();
+        assert_eq!(restored, expected, "{name}: {keys:?}");
+    }
+    for stranger in &everything[..6] {
+        assert!(!stranger.starts_with("glee-history-branch-"), "{stranger}");
     }
 }

@@ -68,7 +68,7 @@ impl<'a> Job<'a> {
     }
 
     /// Replaces `${{ name }}`.
-    fn text(&self, text: &str) -> String {
+    pub(crate) fn text(&self, text: &str) -> String {
         let mut parts = text.split("${{");
         let first = parts.next().unwrap_or_default().to_owned();
         parts.fold(first, |done, part| {
@@ -149,7 +149,8 @@ impl<'a> Job<'a> {
                     .get("restore-keys")
                     .map(String::as_str)
                     .unwrap_or_default();
-                wanted.extend(others.lines().map(|key| (key.trim().to_owned(), false)));
+                let others = others.lines().map(str::trim).filter(|key| !key.is_empty());
+                wanted.extend(others.map(|key| (key.to_owned(), false)));
                 let names = || {
                     fs::read_dir(&cache)
                         .expect("a folder")
@@ -209,12 +210,12 @@ impl<'a> Job<'a> {
             ("EVENT_PATH", "event.json"),
         ];
         shell.envs(variables.map(|(name, file)| (format!("GITHUB_{name}"), folder.join(file))));
-        let run = self
-            .values
-            .get("github.run_id")
-            .map_or("11", String::as_str);
+        let context = |name: &str, default| self.values.get(name).map_or(default, String::as_str);
         shell.envs([
-            ("GITHUB_RUN_ID", run),
+            ("GITHUB_RUN_ID", context("github.run_id", "11")),
+            ("GITHUB_EVENT_NAME", context("github.event_name", "push")),
+            ("GITHUB_REF_TYPE", context("github.ref_type", "branch")),
+            ("GITHUB_REF_NAME", context("github.ref_name", "main")),
             ("GITHUB_RUN_ATTEMPT", "2"),
             ("GITHUB_ACTION_PATH", ROOT),
         ]);

@@ -155,3 +155,31 @@ fn a_job_without_a_token_reports_by_widgets() {
     );
     assert!(scene.double.state().requests.is_empty(), "{printed}");
 }
+
+/// GitLab expands the variables of a key, and shares an entry between all jobs with the same key.
+#[test]
+fn requests_share_the_program_and_never_a_history() {
+    let job = job();
+    let caches = job["cache"].as_array().expect("caches");
+    for cache in caches {
+        let paths = cache["paths"].to_string();
+        let key = cache["key"].as_str().expect("a key");
+        assert_eq!(
+            key.contains("$CI_MERGE_REQUEST_IID"),
+            paths.contains("state"),
+            "{cache}"
+        );
+        assert!(cache["fallback_keys"].is_null(), "{cache}");
+    }
+}
+
+#[test]
+fn a_change_does_not_bring_the_program_that_reviews_it() {
+    let scene = scene();
+    scene.write(".glee-cache/bin/glee", "#!/bin/sh\nexit 0\n");
+    scene.commit("Bring a program");
+    scene.push();
+    let (exit, printed) = pipeline(&scene, &[]);
+    assert_eq!(exit, 2, "{printed}");
+    assert!(printed.contains("files in .glee-cache"), "{printed}");
+}
