@@ -12,6 +12,7 @@ mod recorded;
 pub mod registry;
 #[cfg(test)]
 mod roles;
+mod tools;
 
 pub(crate) use command::{assemble, list};
 pub use interface::{Adapter, ProgressEvent};

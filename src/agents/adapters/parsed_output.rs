@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::Value;
 
+use crate::agents::adapters::tools::{self, ToolCall};
 use crate::agents::calls::error_classifier;
 use crate::agents::{AgentError, AnswerText, Output, Profile, Reading};
 use crate::domain::{CallMetadata, FailureKind, Usage};
@@ -21,8 +22,8 @@ pub struct ParsedOutput {
     pub(crate) open: String,
     pub(crate) open_id: Option<String>,
     pub(crate) reset: Option<Timestamp>,
-    /// Maps the id of each running tool call to the name of the tool.
-    pub(crate) tools: BTreeMap<String, String>,
+    /// The tool calls by id.
+    pub(crate) tools: BTreeMap<String, ToolCall>,
     pub(crate) usage: Usage,
     pub(crate) metadata: CallMetadata,
 }
@@ -89,15 +90,26 @@ impl ParsedOutput {
         self.text.clear();
     }
 
-    pub(crate) fn tool_started(&mut self, id: Option<&str>, name: Option<&str>) {
-        if let (Some(id), Some(name)) = (id, name) {
-            self.tools.insert(id.to_owned(), name.to_owned());
-        }
+    pub(crate) fn tool_started(&mut self, id: &str, name: &str, input: &Value) {
+        let call = ToolCall {
+            name: name.to_owned(),
+            input: input.clone(),
+            ..ToolCall::default()
+        };
+        self.tools.insert(id.to_owned(), call);
     }
 
     pub(crate) fn tool_ended(&mut self, id: &str, is_refused: bool) {
         self.tool_used();
-        if let (Some(name), true) = (self.tools.remove(id), is_refused) {
+        if is_refused {
+            self.tool_refused(id);
+        }
+    }
+
+    pub(crate) fn tool_refused(&mut self, id: &str) {
+        if let Some(call) = self.tools.get_mut(id) {
+            call.denied = true;
+            let name = call.name.clone();
             self.denied(&name);
         }
     }
@@ -116,6 +128,7 @@ impl ParsedOutput {
         let partial = self.written();
         let answer = self.answer(profile, output);
         let partial = Some(partial).filter(|text| answer.is_err() && !text.trim().is_empty());
+        self.metadata.reads = Some(tools::reads(&self.tools));
         Reading {
             answer,
             partial,

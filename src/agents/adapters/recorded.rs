@@ -116,6 +116,9 @@ fn told(reading: &Reading) -> String {
     if !reading.metadata.denied.is_empty() {
         let _ = write!(line, " denied {}", reading.metadata.denied.join(","));
     }
+    for read in reading.metadata.reads.iter().flatten() {
+        let _ = write!(line, "\n    read {}", serde_json::to_string(read).unwrap());
+    }
     line
 }
 

@@ -386,8 +386,15 @@ impl Agents {
             answer,
             partial,
             usage,
-            metadata,
+            mut metadata,
         } = adapter.reading(&output);
+        if let Some(reads) = &mut metadata.reads {
+            let root = Path::new(&ask.request.root);
+            *reads = std::mem::take(reads)
+                .into_iter()
+                .map(|read| read.inside(root))
+                .collect();
+        }
         let result = match (failed, answer) {
             (None, answer) => answer,
             // The program's output can explain the failure more precisely than the exit code.

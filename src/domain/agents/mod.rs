@@ -2,4 +2,5 @@
 
 pub(crate) mod agent;
 pub(crate) mod failure;
+pub(crate) mod reads;
 pub(crate) mod usage;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::domain::AgentName;
+use crate::domain::{AgentName, TracedRead};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Usage {
@@ -141,6 +141,9 @@ pub struct CallMetadata {
     /// The names of refused tools, without duplicates.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub denied: Vec<String>,
+    /// What the agent read, as the program's trace names it; absent if the program gives no trace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reads: Option<Vec<TracedRead>>,
     /// The backup agent that answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<AgentName>,

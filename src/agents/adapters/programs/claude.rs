@@ -108,6 +108,14 @@ impl Adapter for Claude {
     /// The adapter for Qwen Code also calls this function, because Qwen Code and Claude Code print the same
     /// events.
     fn parse(&self, parsed: &mut ParsedOutput, event: &Value) {
+        // What a subagent reads is part of what the agent knows.
+        for block in blocks(event).filter(|block| string(block, "/type") == "tool_use") {
+            parsed.tool_started(
+                string(block, "/id"),
+                string(block, "/name"),
+                &block["input"],
+            );
+        }
         if is_of_subagent(event) {
             return;
         }
@@ -159,6 +167,7 @@ fn parse_result(parsed: &mut ParsedOutput, event: &Value) {
     parsed.usage = usage(event);
     for denial in event["permission_denials"].as_array().into_iter().flatten() {
         parsed.denied(text(denial, "/tool_name").unwrap_or("a tool"));
+        parsed.tool_refused(string(denial, "/tool_use_id"));
     }
     let message = text(event, "/result")
         .or_else(|| text(event, "/error/message"))

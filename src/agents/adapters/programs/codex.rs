@@ -167,13 +167,15 @@ impl Adapter for Codex {
 }
 
 fn parse_item(parsed: &mut ParsedOutput, event: &Value) {
+    let id = string(event, "/item/id");
     match string(event, "/item/type") {
         // The agent's last message is the answer. All earlier messages are progress reports.
         "agent_message" => parsed.answer = owned(event, "/item/text"),
-        kind @ ("command_execution" | "file_change" | "mcp_tool_call")
-            if string(event, "/item/status") == "declined" =>
-        {
-            parsed.denied(kind);
+        kind @ ("command_execution" | "file_change" | "mcp_tool_call") => {
+            parsed.tool_started(id, kind, &event["item"]);
+            if string(event, "/item/status") == "declined" {
+                parsed.tool_refused(id);
+            }
         }
         _ => {}
     }

@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use crate::agents::adapters::{ReportedError, list, number, owned, string, text};
+use crate::agents::adapters::{ReportedError, list, number, owned, string};
 use crate::agents::{Adapter, LineMarks, ParsedOutput, Profile, ProgressEvent, Query};
 use crate::domain::{Effort, Role};
 
@@ -108,8 +108,9 @@ impl Adapter for Copilot {
             }
             "tool.execution_start" => {
                 parsed.tool_started(
-                    text(event, "/data/toolCallId"),
-                    text(event, "/data/toolName"),
+                    string(event, "/data/toolCallId"),
+                    string(event, "/data/toolName"),
+                    &event["data"]["arguments"],
                 );
             }
             "tool.execution_complete" => {

@@ -96,7 +96,11 @@ impl Adapter for Gemini {
             "message" if string(event, "/role") == "assistant" => {
                 parsed.piece(string(event, "/content"))
             }
-            "tool_use" => parsed.tool_started(text(event, "/tool_id"), text(event, "/tool_name")),
+            "tool_use" => parsed.tool_started(
+                string(event, "/tool_id"),
+                string(event, "/tool_name"),
+                &event["parameters"],
+            ),
             "tool_result" => {
                 let refusals = [
                     "tool_not_registered",

@@ -94,7 +94,9 @@ impl Adapter for Opencode {
         match string(event, "/type") {
             "text" => parsed.message(string(event, "/part/text")),
             "tool_use" => {
-                parsed.tool_used();
+                let id = string(event, "/part/callID");
+                let tool = text(event, "/part/tool").unwrap_or("a tool");
+                parsed.tool_started(id, tool, &event["part"]["state"]["input"]);
                 let error = string(event, "/part/state/error").to_lowercase();
                 let refusals = [
                     "permission",
@@ -103,9 +105,8 @@ impl Adapter for Opencode {
                     "denied",
                     "prevents",
                 ];
-                if refusals.iter().any(|word| error.contains(word)) {
-                    parsed.denied(text(event, "/part/tool").unwrap_or("a tool"));
-                }
+                let is_refused = refusals.iter().any(|word| error.contains(word));
+                parsed.tool_ended(id, is_refused);
             }
             "step_finish" => {
                 parsed.done = string(event, "/part/reason") != "tool-calls";

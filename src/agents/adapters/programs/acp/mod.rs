@@ -81,7 +81,15 @@ impl Adapter for Acp {
             return parse_update(parsed, update);
         }
         if let Some(call) = message.pointer("/params/toolCall") {
-            return parse_tool(parsed, call);
+            parse_tool(parsed, call);
+            if let Some(known) = parsed.tools.get_mut(string(call, "/toolCallId")) {
+                known.asked = true;
+            }
+            return;
+        }
+        if string(message, "/method") == "fs/read_text_file" {
+            let id = format!("fs {}", message["id"]);
+            return parsed.tool_started(&id, "read", &message["params"]);
         }
         if let Some(error) = message.get("error") {
             let detail = error
@@ -133,12 +141,26 @@ impl Adapter for Acp {
 /// Records a tool call. When a tool call begins, the function discards the agent's earlier text, because only
 /// the text after the last tool call is the answer.
 fn parse_tool(parsed: &mut ParsedOutput, call: &Value) {
-    let (id, title) = (
-        string(call, "/toolCallId").to_owned(),
-        string(call, "/title").to_owned(),
-    );
-    if parsed.tools.insert(id, title).is_none() {
+    let id = string(call, "/toolCallId");
+    if !parsed.tools.contains_key(id) {
         parsed.tool_used();
+    }
+    let known = parsed.tools.entry(id.to_owned()).or_default();
+    // An agent reports a refused call as failed.
+    known.denied = known.asked && string(call, "/status") == "failed" || known.denied;
+    // An update contains only the fields that changed.
+    if let Some(kind) = text(call, "/kind") {
+        kind.clone_into(&mut known.name);
+    }
+    if let Some(input) = call.get("rawInput").filter(|input| input.is_object()) {
+        known.input = input.clone();
+    }
+    for location in call["locations"].as_array().into_iter().flatten() {
+        if let Some(path) = text(location, "/path")
+            && known.input.get("path").is_none()
+        {
+            known.input["path"] = path.into();
+        }
     }
 }
 
