@@ -30,6 +30,7 @@ fn plan() -> EventKind {
         skipped: Vec::new(),
         settings: BTreeMap::new(),
         steered_by: None,
+        loosened: Vec::new(),
         own: Vec::new(),
         staged: None,
         on_dispute: None,

@@ -47,6 +47,7 @@ pub use review::finding::{
 };
 pub use review::ground::Ground;
 pub use review::location::{Location, is_inside, meanings};
+pub use review::loosened::{LastChange, Loosened};
 pub use review::measures::{AgreementCount, FindingTally, TallyKind};
 pub use review::outcome::{
     AnswerProblem, AnswerStatus, Coverage, ExitReason, Failure, FileChange, Lowered, Outcome,

@@ -4,6 +4,7 @@ use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
 
+use crate::config::files::paths;
 use crate::workspace::code::text_files;
 use crate::workspace::error::{Result, WorkspaceError};
 use crate::workspace::git::{Repository, path_bytes};
@@ -56,6 +57,20 @@ impl Workspace {
 
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// Returns the path of a file of the project, relative to the root. The project can be a folder of the tree.
+    pub fn of_project(&self, path: &str) -> String {
+        let project = paths::project_root(&self.start);
+        match project.strip_prefix(&self.root).ok().and_then(Path::to_str) {
+            Some("") | None => path.to_owned(),
+            Some(prefix) => format!("{prefix}/{path}"),
+        }
+    }
+
+    /// The inverse of [`Workspace::of_project`]. A path outside the project stays as it is.
+    pub fn in_project<'a>(&self, path: &'a str) -> &'a str {
+        path.strip_prefix(&self.of_project("")).unwrap_or(path)
     }
 
     pub fn is_git(&self) -> bool {

@@ -67,6 +67,15 @@ pub(crate) fn load(globals: &Globals) -> Result<(Places, Loaded), CommandError> 
     Ok((places, loaded))
 }
 
+/// Returns the settings of these sources, with full names of agents. The project need not be trusted.
+pub(crate) fn named(sources: &ConfigSources<'_>) -> Result<Settings, CommandError> {
+    let mut settings = config::load(sources)?.settings;
+    let given: Vec<String> = sources.flags.iter().map(|(key, _)| key.clone()).collect();
+    // An unknown name is an error of the command that starts the agents.
+    drop(names::complete(&mut settings, &given));
+    Ok(settings)
+}
+
 /// Returns the connected agents, without printing notices. Returns no agents if the settings cannot be read.
 pub(crate) fn agents(globals: &Globals) -> Vec<Agent> {
     let loaded =

@@ -17,10 +17,10 @@ use crate::domain::{
     Action, AdvisoryStatus, Agent, AgentEvent, AgentName, AskedFile, AuditPlan, Ballot,
     CallMetadata, Comparison, Coverage, DebateMessage, Decision, Disposition, Dispute,
     DisputeNumber, EarlierDispute, ExitReason, FileChange, FileReview, Finding, FindingId,
-    KeyedAnswer, Location, PostedProblem, RaisedIn, RawFinding, Resolution, RestatedFinding,
-    ReusedFrom, ReviewRequest, Role, Route, Ruler, RulingAudit, RulingRecord, RulingRef, RunId,
-    Settler, SharedRuling, Skip, StagePlan, StageVerdict, Tag, Trigger, UnsurePair, Untrusted,
-    Usage, WatchPlan, WatchStatus,
+    KeyedAnswer, Location, Loosened, PostedProblem, RaisedIn, RawFinding, Resolution,
+    RestatedFinding, ReusedFrom, ReviewRequest, Role, Route, Ruler, RulingAudit, RulingRecord,
+    RulingRef, RunId, Settler, SharedRuling, Skip, StagePlan, StageVerdict, Tag, Trigger,
+    UnsurePair, Untrusted, Usage, WatchPlan, WatchStatus,
 };
 
 pub use call::{CallAnswer, CallId, Part, Purpose, Transcript};
@@ -61,6 +61,9 @@ pub struct Plan {
     /// under review edits `.glee`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steered_by: Option<String>,
+    /// What the project's configuration loosens about this review. See the field of the outcome.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loosened: Vec<Loosened>,
     /// Glee's own findings about the change. Glee later merges its own findings with the findings of the reviewers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub own: Vec<RawFinding>,

@@ -6,6 +6,7 @@ pub(crate) mod exact_fix;
 pub(crate) mod finding;
 pub(crate) mod ground;
 pub(crate) mod location;
+pub(crate) mod loosened;
 pub(crate) mod measures;
 pub(crate) mod outcome;
 pub(crate) mod response;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::ids::RunId;
 use crate::domain::{
     AgentName, Caps, Dispute, EarlierDispute, FailureKind, Finding, FindingId, FindingState,
-    Location, NoLongerRaised, Response, Reused, Role, RulingRef, Severity, Usage,
+    Location, Loosened, NoLongerRaised, Response, Reused, Role, RulingRef, Severity, Usage,
 };
 
 /// Whether a reviewer's answer can be relied on (section 3.3 of the design).
@@ -333,6 +333,10 @@ pub struct Outcome {
     pub proof: Proof,
     /// The findings, sorted by id.
     pub findings: Vec<SettledFinding>,
+    /// What the project's configuration loosens about this review, against the defaults and the user's own
+    /// configuration. The list is empty if the configuration comes from the base of a change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loosened: Vec<Loosened>,
     /// The disputes of this run, sorted by number. A finding of this run can repeat the disputed finding of an
     /// earlier run. If the earlier dispute waits for a person, the list also contains the earlier dispute.
     pub disputes: Vec<Dispute>,
@@ -355,6 +359,13 @@ impl Outcome {
 
     /// The last words of every notice about a failed command of `review.verify`.
     pub const VERIFY_FAILS: &'static str = "fails on the coder's edits";
+
+    /// One line about what the project's configuration loosens; `None` if it loosens nothing.
+    pub fn loosening(&self) -> Option<String> {
+        let parts: Vec<String> = self.loosened.iter().map(Loosened::sentence).collect();
+        (!parts.is_empty())
+            .then(|| format!("This project loosens the review: {}", parts.join("; ")))
+    }
 
     /// The finding, or the head of the group with this id.
     pub fn finding(&self, id: FindingId) -> Option<&SettledFinding> {

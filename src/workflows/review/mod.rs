@@ -9,6 +9,7 @@
 pub(crate) mod code;
 pub mod disputes;
 pub(crate) mod findings;
+pub mod loosening;
 pub(crate) mod outcome;
 pub(crate) mod plan;
 pub(crate) mod recorded;

@@ -157,6 +157,7 @@ pub(crate) fn outcome(
             caps: state.settings.budget.caps(),
         },
         findings,
+        loosened: plan.loosened.clone(),
         disputes: state.disputes.values().cloned().collect(),
         no_longer_raised: no_longer_raised(state),
         undoable: state.before.is_some() && !changes.is_empty() && !state.undone && !state.pruned,

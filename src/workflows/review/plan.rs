@@ -131,6 +131,7 @@ pub fn plan(
         skipped: target.skipped.clone(),
         settings: settings.recorded(),
         steered_by: None,
+        loosened: Vec::new(),
         own: Vec::new(),
         staged: None,
         on_dispute: None,
@@ -298,7 +299,7 @@ pub fn judges(settings: &Settings) -> Result<Vec<&Agent>, ReviewPlanError> {
     panel.iter().map(named).collect()
 }
 
-fn reviewers(settings: &Settings) -> Result<Vec<&Agent>, ReviewPlanError> {
+pub(crate) fn reviewers(settings: &Settings) -> Result<Vec<&Agent>, ReviewPlanError> {
     let all: Vec<&Agent> = settings
         .agents
         .iter()

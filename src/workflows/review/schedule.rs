@@ -666,6 +666,7 @@ mod tests {
                 skipped: Vec::new(),
                 settings: std::collections::BTreeMap::new(),
                 steered_by: None,
+                loosened: Vec::new(),
                 own: Vec::new(),
                 staged: None,
                 on_dispute: None,

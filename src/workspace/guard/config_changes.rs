@@ -8,14 +8,18 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
 use crate::config::files::paths;
+use crate::domain::{LastChange, SkipReason};
 use crate::system::private;
 use crate::workspace::code::text_files;
 use crate::workspace::git::{GitObject, Repository, path_bytes};
 use crate::workspace::guard::control_files::{ControlKind, control_kind};
-use crate::workspace::select::{RecordedIgnores, ignores, walk};
+use crate::workspace::select::{RecordedIgnores, SelectOptions, ignores, walk};
 use crate::workspace::snapshot::{FileKind, TreeId};
-use crate::workspace::{Result, TargetSpec, Workspace};
+use crate::workspace::{Result, TargetSpec, Workspace, WorkspaceError};
 
 const FOLDER: &str = ".glee";
 /// The maximum size of a file that configures Glee, in bytes.
@@ -33,8 +37,15 @@ pub struct ControlFiles {
 impl ControlFiles {
     /// Whether the project's configuration file exists in the tree, but not in the base commit.
     pub fn adds_config(&self) -> bool {
-        !self.files.contains_key(paths::PROJECT_FILE)
-            && self.edited.iter().any(|path| path == paths::PROJECT_FILE)
+        let is_config = |path: &String| path.ends_with(paths::PROJECT_FILE);
+        !self.files.keys().any(is_config) && self.edited.iter().any(is_config)
+    }
+}
+
+impl ControlFiles {
+    /// Whether `path` exists in the base commit.
+    pub fn has(&self, path: &str) -> bool {
+        self.files.contains_key(path)
     }
 }
 
@@ -60,19 +71,16 @@ impl Workspace {
             for (path, (id, _)) in git
                 .files_of(commit)?
                 .into_iter()
-                .filter(|(path, _)| control_kind(path) == Some(ControlKind::Glee))
+                .filter(|(path, _)| self.configures_glee(path))
             {
                 if let GitObject::Bytes(bytes) = objects.read(&id, CAP)? {
                     files.insert(path, bytes);
                 }
             }
-            let listed = git
-                .listed()?
-                .into_iter()
-                .map(|path| path_bytes::shown(&path));
-            paths.extend(listed.filter(|path| path.rsplit('/').next() == Some(ignores::GLEE)));
+            paths.extend(self.ignore_files()?);
         }
-        let folder = Some(self.root.join(FOLDER)).filter(|folder| !folder.is_symlink());
+        let folder =
+            Some(self.root.join(self.of_project(FOLDER))).filter(|folder| !folder.is_symlink());
         let below = folder
             .iter()
             .flat_map(|folder| walk::everything(folder))
@@ -123,6 +131,93 @@ impl Workspace {
             edited: Vec::new(),
             files: Arc::new(files),
         })
+    }
+
+    /// Returns the files of a target that the `.gleeignore` files of the tree hide, but the `.gleeignore` files in the
+    /// parameter `than` do not. If `than` is `None`, no ignore file of Glee is the measure.
+    pub fn hidden_files(
+        &mut self,
+        spec: &TargetSpec,
+        options: &SelectOptions,
+        than: Option<&ControlFiles>,
+    ) -> Result<Vec<String>> {
+        let measure = than.map_or_else(Arc::default, |than| Arc::clone(&than.files));
+        let now = self.selected(spec, options)?;
+        let recorded = self.recorded_ignores.replace(measure);
+        let all = self.selected(spec, options);
+        self.recorded_ignores = recorded;
+        Ok(all?.difference(&now).cloned().collect())
+    }
+
+    fn configures_glee(&self, path: &str) -> bool {
+        let kind = control_kind(path).or_else(|| control_kind(self.in_project(path)));
+        kind == Some(ControlKind::Glee)
+    }
+
+    /// The paths of the `.gleeignore` files. Outside git, only the file at the root is found.
+    pub fn ignore_files(&self) -> Result<Vec<String>> {
+        let Some(git) = &self.repository else {
+            let is_there = self.root.join(ignores::GLEE).is_file();
+            return Ok(is_there
+                .then(|| ignores::GLEE.to_owned())
+                .into_iter()
+                .collect());
+        };
+        let listed = git
+            .listed()?
+            .into_iter()
+            .map(|path| path_bytes::shown(&path));
+        Ok(listed
+            .filter(|path| path.rsplit('/').next() == Some(ignores::GLEE))
+            .collect())
+    }
+
+    fn selected(&self, spec: &TargetSpec, options: &SelectOptions) -> Result<BTreeSet<String>> {
+        let (files, skipped) = match self.select(spec, options) {
+            Ok(target) => (target.files, target.skipped),
+            Err(WorkspaceError::EmptyTarget { skipped, .. }) => (Vec::new(), skipped),
+            Err(WorkspaceError::OnlyConfig) => (Vec::new(), Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let seen = skipped
+            .into_iter()
+            .filter(|skip| skip.reason != SkipReason::Ignored);
+        let skipped = seen.map(|skip| skip.file);
+        Ok(files
+            .into_iter()
+            .map(|file| file.path)
+            .chain(skipped)
+            .collect())
+    }
+
+    /// Returns the commit that last changed a file of the tree. Returns `None` if the file differs from the last
+    /// commit, or if there is no commit.
+    pub fn last_change(&self, path: &str) -> Result<Option<LastChange>> {
+        let Some((git, head)) = self.repository.as_ref().zip(self.head()) else {
+            return Ok(None);
+        };
+        let entries = git.files_of(head)?;
+        let now = text_files::read_capped(&self.root.join(path), CAP)
+            .ok()
+            .flatten();
+        let Some((id, _)) = entries.get(path) else {
+            return Ok(None);
+        };
+        match git.objects(None)?.read(id, CAP)? {
+            GitObject::Bytes(bytes) if Some(&bytes) == now.as_ref() => {}
+            _ => return Ok(None),
+        }
+        let args = ["rev-list", "--max-count=1", "--timestamp", head, "--", path];
+        let listed = git.call(args).output()?;
+        let listed = text_files::lossy(listed);
+        let found = listed.split_once(' ').and_then(|(seconds, commit)| {
+            let at = Timestamp::from_second(seconds.parse().ok()?).ok()?;
+            Some(LastChange {
+                commit: commit.trim().to_owned(),
+                on: at.to_zoned(TimeZone::UTC).date(),
+            })
+        });
+        Ok(found)
     }
 
     /// Uses the `.gleeignore` files in the parameter `recorded` instead of the files in the tree.

@@ -157,6 +157,8 @@ fn a_missing_program_and_a_failed_review_block_no_commit_in_the_mode_warn() {
 
     ok(&sandbox, "glee hook install pre-commit");
     sandbox.write(".glee/config.yml", "version: 1\n");
+    // A staged change of the configuration does not apply to its own review, so the change is committed first.
+    ok(&sandbox, "git commit -q --no-verify -m config .glee");
     let failed = ok(&sandbox, "echo '# x' >> app.py; git commit -am y");
     assert!(
         failed.stderr.contains("no agent has the role") && failed.stderr.contains("goes on"),

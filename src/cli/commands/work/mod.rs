@@ -8,4 +8,5 @@ pub(crate) mod gate;
 pub(crate) mod one_off;
 pub(crate) mod pr;
 pub(crate) mod review;
+pub(crate) mod steering;
 pub(crate) mod watch;

@@ -8,8 +8,7 @@ use clap::FromArgMatches as _;
 use jiff::Timestamp;
 
 use crate::agents::Agents;
-use crate::agents::builtin::rules::PROJECT_RULES;
-use crate::cli::commands::work::{one_off, pr, pr::change::PullRequestChange};
+use crate::cli::commands::work::{one_off, pr, pr::change::PullRequestChange, steering};
 use crate::cli::context::{
     BasicFormat, CommandContext, CommandError, CommandResult, Format, Globals, Input, Outputs,
     ROUTES, ReportOutputs, execute, history, number, one_of, place, print,
@@ -18,17 +17,16 @@ use crate::cli::report::filter::ReportFilter;
 use crate::cli::report::fix_command;
 use crate::cli::report::options::FixCommand;
 use crate::cli::ui::dialogs::questions::{self, AskError};
-use crate::config::files::rulings::is_shared;
 use crate::config::presets;
 use crate::config::schema::values::ConfirmAbove;
 use crate::config::settings::Settings;
 use crate::domain::event::{Mode, Plan, Staged};
-use crate::domain::{Agent, ExitReason, RawFinding, Role, Route, Severity, Tag};
+use crate::domain::{Agent, ExitReason, Role, Route};
 use crate::workflows::review::{
     self, Preview, ReviewPlanError, disputes::rulings, disputes::rulings::SharedRulings,
 };
 use crate::workspace::root::Workspace;
-use crate::workspace::{ControlFiles, SelectOptions, Target, TargetSpec};
+use crate::workspace::{SelectOptions, Target, TargetSpec};
 
 /// Review code, and optionally fix findings and settle disputes
 #[derive(Debug, clap::Args)]
@@ -291,6 +289,7 @@ pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>
         .as_deref()
         .map(|wanted| PullRequestChange::fetch(wanted, globals, &workspace))
         .transpose()?;
+    let overrides = args.overrides()?;
     let (spec, steering) = match &change {
         Some(change) => {
             change.check_mode(args.mode(), &workspace)?;
@@ -298,23 +297,25 @@ pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>
         }
         None => {
             let spec = args.target(&workspace, globals)?;
-            let steering = if is_ci() {
-                workspace.control_files_of(&spec)?
-            } else {
-                None
-            };
+            let target = (&spec, limit.is_some());
+            let steering = steering::of_base(globals, &overrides, &mut workspace, target)?;
             (spec, steering)
         }
     };
     let (mut settings, mut scripts) = execute::settings(
         globals,
-        args.overrides()?,
+        overrides.clone(),
         &mut workspace,
         steering.as_ref(),
     )?;
     if let Some(change) = &change {
         scripts = change.edited_scripts(&scripts, &workspace)?;
     }
+    let loosened = if change.is_some() || steering::has_base(&spec, limit.is_some()) {
+        Vec::new()
+    } else {
+        steering::loosened(globals, &overrides, &mut workspace, &settings, &spec)?
+    };
     settings.budget.duration = limit.map_or(settings.budget.duration, |limit| {
         limit.min(settings.budget.duration)
     });
@@ -335,12 +336,13 @@ pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>
     let planned = review::plan(&settings, args.mode(), asks, workspace.root(), &target);
     let mut plan = planned.map_err(|error| match (&error, &steering) {
         (ReviewPlanError::MissingRole(role), Some(steering)) if steering.adds_config() => {
-            added_config(steering, *role)
+            steering::added_config(steering, *role)
         }
         _ => error.into(),
     })?;
     plan.rulings_at = workspace.rulings_base(&spec)?;
     plan.steered_by = base;
+    plan.loosened = loosened;
     plan.target_args = args.target_args(&spec, &workspace, globals);
     if let Some(change) = &change {
         change.record(&mut plan, &mut target);
@@ -349,7 +351,7 @@ pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>
     plan.own.extend(
         steering
             .iter()
-            .flat_map(|steering| edited(steering, &scripts)),
+            .flat_map(|steering| steering::edited(steering, &scripts)),
     );
     plan.own
         .extend(rulings::edits(&workspace, &spec, &target, &shared)?);
@@ -409,79 +411,6 @@ pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>
         Some(_) => Ok(pr::reported_exit(exit, pr.mode, globals)),
         None => Ok(exit),
     }
-}
-
-/// Whether Glee runs in continuous integration. In continuous integration, a review can start before a person
-/// has read the change.
-fn is_ci() -> bool {
-    std::env::var("CI").is_ok_and(|word| !matches!(word.as_str(), "" | "0" | "false"))
-}
-
-/// The error if the reviewed change itself adds the project's configuration. Glee ignores such a configuration,
-/// because a change must not choose its own reviewers.
-fn added_config(steering: &ControlFiles, role: Role) -> CommandError {
-    let base = short(&steering.base);
-    CommandError::usage(format!(
-        "no agent has the role `{role}`, because the base commit {base} has no `.glee/config.yml`"
-    ))
-    .hint(
-        "merge `.glee/config.yml` in a separate change first, or review outside of CI; in CI, Glee reads the \
-        configuration of the base commit",
-    )
-}
-
-fn short(commit: &str) -> String {
-    commit.chars().take(12).collect()
-}
-
-/// Creates one finding for each file that controls the review, if the reviewed change edits the file.
-fn edited(steering: &ControlFiles, scripts: &[String]) -> Vec<RawFinding> {
-    let base = short(&steering.base);
-    let finding = |path: &String| {
-        // The review applies an edited rule, so a person has to approve the edit of a rule.
-        let is_rule = path.starts_with(&format!("{PROJECT_RULES}/"));
-        let body = match path.as_str() {
-            _ if is_rule => format!(
-                "This review applies the edit: the embedded reviewer reads its rules from the work tree, and not from \
-                commit {base}."
-            ),
-            path if path.ends_with(".gleeignore") => {
-                format!(
-                    "This review ignores the edit: Glee selects files by the version of this file in commit {base}."
-                )
-            }
-            path if scripts.iter().any(|script| script == path) => {
-                format!(
-                    "This review does not run the edited script: the commands run the version in commit {base}."
-                )
-            }
-            _ if steering.adds_config() => {
-                format!(
-                    "This review ignores the file, because commit {base} has no configuration of Glee. The \
-                    file applies after a merge."
-                )
-            }
-            _ => format!(
-                "This review ignores the edit: Glee uses the version of `.glee` in commit {base}."
-            ),
-        };
-        RawFinding {
-            severity: Severity::known(if is_rule { Tag::Must } else { Tag::Medium }),
-            title: format!("The change edits `{path}`, a file that controls this review").into(),
-            body: body.into(),
-            file: Some(path.clone()),
-            category: Some("security".to_owned()),
-            rule: Some("edits-its-own-review".to_owned()),
-            ..RawFinding::default()
-        }
-    };
-    let others = scripts
-        .iter()
-        .filter(|script| !steering.edited.contains(script));
-    // Files with shared rulings are skipped here. The function `rulings::edits` creates findings about edits of
-    // these files.
-    let edited = steering.edited.iter().filter(|path| !is_shared(path));
-    edited.chain(others).map(finding).collect()
 }
 
 /// The format of the plan that `--dry-run` prints.

@@ -5,7 +5,7 @@ pub(crate) mod reports;
 pub(crate) mod stage;
 
 use std::mem::take;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::{Duration, Instant};
@@ -71,11 +71,7 @@ pub(crate) fn settings(
         return Ok((load::runnable(globals, flags, None)?.1, Vec::new()));
     };
     let places = load::Places::find(globals)?;
-    // The name of the folder depends only on the base commit, so a resumed run finds its programs at the same
-    // paths.
-    let folder = places.state.join("steering").join(&steering.base);
-    private::folder(&folder)?;
-    steering.write(&folder)?;
+    let folder = write_copy(&places, workspace, steering)?;
     workspace.use_recorded_ignores(steering);
     let sources = ConfigSources {
         flags: flags.clone(),
@@ -121,6 +117,20 @@ pub(crate) fn settings(
         *command = scripts::replaced(command, &root, &copies);
     }
     Ok((settings, files.edited.into_iter().collect()))
+}
+
+/// Writes the files that configure Glee to a folder outside the tree. Returns the copy of the project's folder.
+pub(crate) fn write_copy(
+    places: &load::Places,
+    workspace: &Workspace,
+    files: &ControlFiles,
+) -> Result<PathBuf, CommandError> {
+    // The name of the folder depends only on the base commit, so a resumed run finds its programs at the same
+    // paths.
+    let folder = places.state.join("steering").join(&files.base);
+    private::folder(&folder)?;
+    files.write(&folder)?;
+    Ok(folder.join(workspace.of_project("")))
 }
 
 /// Returns the commands of all agents, the commands in the setting `review.verify`, and the notification command.

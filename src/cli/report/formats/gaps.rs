@@ -1,4 +1,4 @@
-//! The gaps of a review: the failures of agents, and the files that were not reviewed. All texts are escaped for
+//! The gaps of a review: the failures of agents, the files that were not reviewed, and what a project loosens. All texts are escaped for
 //! display.
 
 use crate::cli::report::formats::entry::{AlertLevel, line};
@@ -19,7 +19,17 @@ pub(crate) fn is_conclusive(outcome: &Outcome) -> bool {
     )
 }
 
+/// All gaps. What the project loosens about its own review comes first.
 pub(crate) fn all(outcome: &Outcome) -> Vec<Gap<'_>> {
+    let loosening = outcome.loosening().map(|text| Gap {
+        level: AlertLevel::Warning,
+        text: line(&text),
+        file: None,
+    });
+    loosening.into_iter().chain(unreviewed(outcome)).collect()
+}
+
+pub(crate) fn unreviewed(outcome: &Outcome) -> Vec<Gap<'_>> {
     let mut gaps = Vec::new();
     let mut add = |level, text, file| gaps.push(Gap { level, text, file });
     for failure in &outcome.failures {

@@ -24,6 +24,9 @@ pub(crate) fn render(outcome: &Outcome) -> String {
         format!("## Glee: {}\n\n", prose(&text::conclusion(outcome))),
         MOST - RESERVED,
     );
+    if let Some(line) = outcome.loosening() {
+        page.add(&format!("{}\n\n", prose(&cut(&line, TEXT))));
+    }
     let entries = entry::all(outcome);
     let counts = entry::counts(outcome);
     let number = |state| counts.get(&state).copied().unwrap_or_default();
@@ -43,7 +46,7 @@ pub(crate) fn render(outcome: &Outcome) -> String {
         code(outcome.run.short()),
         count(outcome.proof.covered.len(), "file"),
     ));
-    let gaps = gaps::all(outcome);
+    let gaps = gaps::unreviewed(outcome);
     page.section(
         "Not reviewed",
         gaps.iter()

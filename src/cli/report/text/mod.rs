@@ -27,13 +27,17 @@ pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let options = RenderOptions { style, ..*options };
     if options.detail == Detail::Verdict {
         let (shown, hidden) = filtered(outcome, &options);
-        return findings::open(&shown, &options) + &hidden + &summary::verdict(style, outcome);
+        return summary::loosening(style, outcome)
+            + &findings::open(&shown, &options)
+            + &hidden
+            + &summary::verdict(style, outcome);
     }
     if is_plainly_clean(outcome) {
-        return summary::clean(style, outcome);
+        return summary::loosening(style, outcome) + &summary::clean(style, outcome);
     }
     let (shown, hidden) = filtered(outcome, &options);
     let sections = [
+        summary::loosening(style, outcome),
         findings::section(&shown, &options),
         changes::section(outcome, &options),
         disputes::section(&shown, &options),
@@ -52,13 +56,11 @@ pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
 /// Returns the conclusion and the counts in a few lines. If a report is longer than the screen, the report
 /// begins with the conclusion and the counts.
 pub(crate) fn head(outcome: &Outcome, style: Style) -> String {
-    summary::head(
-        Style {
-            width: style.width.min(WIDEST),
-            ..style
-        },
-        outcome,
-    )
+    let style = Style {
+        width: style.width.min(WIDEST),
+        ..style
+    };
+    summary::loosening(style, outcome) + &summary::head(style, outcome)
 }
 
 /// Returns a copy of the outcome without hidden findings and disputes. The second returned value is a line about

@@ -16,6 +16,16 @@ use crate::protocol::text::printable;
 /// The next steps contain a command for each of the first `NAMED` open disputes.
 const NAMED: usize = 3;
 
+/// What the project loosens about its own review: the first line of every report. Empty if it loosens nothing.
+pub(crate) fn loosening(style: Style, outcome: &Outcome) -> String {
+    let mut text = String::new();
+    if let Some(line) = outcome.loosening() {
+        let head = format!("{} ", style.mark(Glyph::Attention));
+        wrapped(&mut text, style, &head, &printable::line(&line));
+    }
+    text
+}
+
 pub(crate) fn clean(style: Style, outcome: &Outcome) -> String {
     let names: Vec<_> = outcome
         .proof

@@ -357,6 +357,7 @@ impl Model {
                 caps: Caps::default(),
             },
             findings,
+            loosened: Vec::new(),
             disputes: Vec::new(),
             no_longer_raised: Vec::new(),
             changes: Vec::new(),

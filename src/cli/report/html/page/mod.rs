@@ -372,7 +372,16 @@ fn tiles(outcome: &Outcome) -> Vec<TileView> {
 
 /// Returns the failures, the incomplete answers and the notices, which the page shows before the findings.
 fn problems(outcome: &Outcome) -> Vec<ProblemView> {
-    let mut problems = Vec::new();
+    let mut problems: Vec<ProblemView> = outcome
+        .loosening()
+        .map(|line| ProblemView {
+            who: "Configuration:".to_owned(),
+            text: printable::line(&line),
+            hint: None,
+            tone: "warn",
+        })
+        .into_iter()
+        .collect();
     for failure in &outcome.failures {
         problems.push(ProblemView {
             who: format!(

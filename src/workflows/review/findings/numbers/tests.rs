@@ -415,6 +415,7 @@ fn started(shards: Vec<Vec<Coverage>>, posted: Vec<PostedProblem>) -> EventKind 
         skipped: Vec::new(),
         settings: BTreeMap::new(),
         steered_by: None,
+        loosened: Vec::new(),
         own: Vec::new(),
         staged: None,
         on_dispute: None,
