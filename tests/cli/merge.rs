@@ -73,7 +73,7 @@ fn a_batch_answers_line_by_line() {
 fn what_is_no_finding_is_an_error_with_its_place() {
     let output = Sandbox::new().glee_with(
         &["merge", "--batch"],
-        "{\"findings\": []}\n{\"findings\": 3}\n",
+        "{\"model\": \"a\", \"findings\": []}\n{\"findings\": 3}\n",
     );
     assert_eq!(output.code, 2);
     assert!(
@@ -86,6 +86,61 @@ fn what_is_no_finding_is_an_error_with_its_place() {
         1,
         "what came before is answered"
     );
+}
+
+/// A merge says that the code passed only if a reviewer did.
+#[test]
+fn without_the_result_of_a_reviewer_nothing_has_passed() {
+    let sandbox = Sandbox::new();
+    for input in [
+        "",
+        "[]",
+        "{}",
+        "null",
+        "[[], {}]",
+        r#"{"findings": null}"#,
+        r#"{"findings": []}"#,
+        r#"{"model": "a"}"#,
+        r#"{"model": "a", "findings": null}"#,
+        r#"{"model": "a", "verdict": "blocker", "findings": []}"#,
+        r#"{"type": "review_result", "reviewer": "a", "payload": {"verdict": "concerns", "issues": []}}"#,
+        r#"{"reviewers": ["a"], "silent": ["a"], "findings": []}"#,
+    ] {
+        for args in [&["merge"][..], &["merge", "--batch"]] {
+            if args.len() > 1 && input.is_empty() {
+                continue;
+            }
+            let output = sandbox.glee_with(args, input);
+            assert_eq!(output.code, 2, "{input}: {output}");
+            assert_eq!(output.stdout, "", "{input}");
+            assert!(
+                output.stderr.contains("no reviewer states a result"),
+                "{input}: {output}"
+            );
+        }
+    }
+    for (input, expected) in [
+        (
+            r#"{"model": "a", "findings": []}"#,
+            "The reviewer agrees that the code passed review: no findings.",
+        ),
+        (
+            r#"[{"model": "a", "findings": []}, {"model": "b", "verdict": "approved"}]"#,
+            "All 2 reviewers agree that the code passed review: no findings.",
+        ),
+        (
+            r#"[{"model": "a", "findings": []}, {"model": "b", "findings": null}]"#,
+            "1 of 2 reviewers answered: no findings. Debate incomplete - b did not respond.",
+        ),
+        (
+            r#"[{"model": "a", "findings": []}, {"model": "b", "verdict": "reject", "issues": []}]"#,
+            "1 of 2 reviewers answered: no findings. Debate incomplete - b did not respond.",
+        ),
+    ] {
+        let output = sandbox.glee_with(&["merge"], input);
+        assert_eq!(output.code, 0, "{input}: {output}");
+        assert_eq!(json(&output.stdout)["summary"], expected, "{input}");
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ mod node;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::domain::{RawFinding, Severity, Untrusted};
-use crate::protocol::replies::review::fields::places_in;
+use crate::protocol::replies::review::{fields::places_in, result::is_approval};
 use crate::protocol::text::json::LenientValue;
 use crate::protocol::text::weakness;
 use crate::rules::consensus::{
@@ -33,6 +33,9 @@ pub struct MergeInput {
     /// Maps the paths of reviewed files to their texts.
     pub code: BTreeMap<String, String>,
     pub problems: Vec<String>,
+    /// The reviewers of documents that state no result: a document without a list of findings and without a
+    /// verdict, or a verdict other than an approval without a finding.
+    without_result: Vec<String>,
 }
 
 /// Fails if `text` is invalid JSON, or if one of the documents in `text` is a number or a boolean.
@@ -46,6 +49,7 @@ pub fn read(text: &str) -> Result<MergeInput, serde_json::Error> {
     }
     input.name_members();
     input.debate(debate);
+    input.name_silent();
     Ok(input)
 }
 
@@ -96,6 +100,9 @@ impl MergeInput {
             (Place::Answer, node.inside(node::ANSWERS)?),
         ];
         let is_container = inside.iter().any(|(_, list)| list.is_some());
+        let lists_no_finding = inside[0].1.as_ref().is_none_or(Vec::is_empty);
+        let is_contradicted =
+            lists_no_finding && node.verdict().is_some_and(|word| !is_approval(&word));
         for (place, list) in inside {
             for inner in list.into_iter().flatten() {
                 self.take(inner, place, &context, debate)?;
@@ -105,7 +112,11 @@ impl MergeInput {
             if self.id.is_none() {
                 self.id = node.text(&["id"]);
             }
-            self.debate.reviewers.extend(named);
+            if is_contradicted {
+                self.without_result.extend(context.model);
+            } else {
+                self.debate.reviewers.extend(named);
+            }
             let code = node.get(&["code"]).fields().iter();
             self.code
                 .extend(code.filter_map(|(path, text)| Some((path.clone(), text.string()?))));
@@ -148,14 +159,40 @@ impl MergeInput {
         } else if !self.take_nested(node, place, &context, debate) {
             if place == Place::Item || !node.has_verdict() && node.says_something() {
                 self.add(node, context);
+            } else if is_contradicted {
+                self.without_result.extend(context.model);
             } else if node.has_verdict() {
                 self.debate.reviewers.extend(context.model);
             } else {
+                self.without_result.extend(context.model);
                 self.problems
                     .push("an object holds neither a finding nor an answer of a debate".to_owned());
             }
         }
         Ok(())
+    }
+
+    /// A reviewer without a result counts as a reviewer that did not respond.
+    fn name_silent(&mut self) {
+        let raised = self.members.iter().map(|member| &member.model);
+        let known: HashSet<String> = raised.chain(&self.debate.reviewers).cloned().collect();
+        for name in std::mem::take(&mut self.without_result) {
+            if !known.contains(&name) && !self.debate.silent.contains(&name) {
+                self.debate.reviewers.push(name.clone());
+                self.debate.silent.push(name);
+            }
+        }
+    }
+
+    /// Whether a reviewer has given a result, with findings or without.
+    pub fn is_reviewed(&self) -> bool {
+        let silent = &self.debate.silent;
+        !self.members.is_empty()
+            || self
+                .debate
+                .reviewers
+                .iter()
+                .any(|name| !silent.contains(name))
     }
 
     /// Ignores the string `Round <n> complete`, and reports any other string as a problem.

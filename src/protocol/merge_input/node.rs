@@ -84,6 +84,10 @@ impl<'a> Node<'a> {
         is_scalar(self.get(&["verdict"]))
     }
 
+    pub(crate) fn verdict(self) -> Option<String> {
+        self.get(&["verdict"]).word()
+    }
+
     pub(crate) fn is_text(self) -> bool {
         matches!(self.0, LenientValue::Text(_))
     }

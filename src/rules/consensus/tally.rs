@@ -119,7 +119,13 @@ pub(crate) fn summary(
 ) -> String {
     let mut text = String::new();
     let reviewers = sum.findings_per_model.len();
-    if sum.total_findings_received == 0 && reviewers == 1 {
+    if sum.total_findings_received == 0 && !debate.silent.is_empty() {
+        let answered = reviewers.saturating_sub(debate.silent.len());
+        let _ = write!(
+            text,
+            "{answered} of {reviewers} reviewers answered: no findings."
+        );
+    } else if sum.total_findings_received == 0 && reviewers == 1 {
         text.push_str("The reviewer agrees that the code passed review: no findings.");
     } else if sum.total_findings_received == 0 {
         let _ = write!(

@@ -222,11 +222,14 @@ fn debate(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Revie
         .collect()
     };
     let examines = |name: &AgentName| !state.examined_by(name, round).is_empty();
-    if state.concluded.contains(&round)
-        || debaters.len() < 2
-        || !debaters.iter().any(|name| examines(name))
-    {
+    if state.concluded.contains(&round) || debaters.len() < 2 {
         return Vec::new();
+    }
+    // Where nobody has anything to examine, the debate only reports that all agree.
+    if !debaters.iter().any(|name| examines(name)) {
+        let is_reviewed = state.rounds.last().is_some_and(|shards| !shards.is_empty());
+        let conclude = Step::Effect(ReviewEffect::Conclude { round });
+        return is_reviewed.then_some(conclude).into_iter().collect();
     }
     let report = |debate_round: u32| {
         let reported = state.debate_rounds.contains(&(round, debate_round));

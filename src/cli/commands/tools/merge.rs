@@ -76,7 +76,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             .map_err(|error| unreadable(&name, error))?;
         text.push('\n');
     }
-    let mut input = merge_input::read(&text).map_err(|error| not_findings(&error.to_string()))?;
+    let mut input = read(&text, "")?;
     drop(text);
     merger.answer(&mut input, true, &mut io::stdout().lock())?;
     Ok(ExitReason::Clean)
@@ -100,8 +100,7 @@ fn batch(merger: &mut Merger, file: &Path, globals: &Globals) -> Result<(), Comm
         if line.trim().is_empty() {
             continue;
         }
-        let mut input = merge_input::read(&line)
-            .map_err(|error| not_findings(&format!("line {number}: {error}")))?;
+        let mut input = read(&line, &format!("line {number}: "))?;
         if !merger.answer(&mut input, false, &mut out)? {
             break;
         }
@@ -109,9 +108,19 @@ fn batch(merger: &mut Merger, file: &Path, globals: &Globals) -> Result<(), Comm
     Ok(())
 }
 
-fn not_findings(why: &str) -> CommandError {
-    CommandError::usage(format!("cannot read findings from the input: {why}"))
-        .hint("`glee merge --help` describes the input")
+fn read(text: &str, place: &str) -> Result<MergeInput, CommandError> {
+    let not_findings = |why: &str| {
+        CommandError::usage(format!("cannot read findings from the input: {place}{why}"))
+            .hint("`glee merge --help` describes the input")
+    };
+    let input = merge_input::read(text).map_err(|error| not_findings(&error.to_string()))?;
+    for problem in &input.problems {
+        stream::err(&format!("warning: {}\n", printable::line(problem)));
+    }
+    if !input.is_reviewed() {
+        return Err(not_findings("no reviewer states a result"));
+    }
+    Ok(input)
 }
 
 struct Merger {
@@ -148,9 +157,6 @@ impl Merger {
         is_pretty: bool,
         out: &mut dyn Write,
     ) -> Result<bool, CommandError> {
-        for problem in &input.problems {
-            stream::err(&format!("warning: {}\n", printable::line(problem)));
-        }
         self.check(input)?;
         let merged = consensus::merge(
             &input.members,

@@ -8,7 +8,7 @@ mod merged_answer;
 mod prose;
 pub(crate) mod reader;
 mod render;
-mod result;
+pub(crate) mod result;
 
 pub use self::answer::ReviewAnswer;
 pub use self::reader::{parse, parse_of};

@@ -53,7 +53,7 @@ impl JsonResult {
     pub(crate) fn objects(&self) -> bool {
         self.verdict
             .as_deref()
-            .is_some_and(|verdict| !approves(&plain(verdict)))
+            .is_some_and(|verdict| !is_approval(verdict))
     }
 
     fn push(&mut self, finding: RawFinding) {
@@ -97,6 +97,10 @@ impl JsonResult {
 
 const APPROVALS: &str = "approved approve accepted accept pass passed lgtm ok okay clean good looksgood none noissues \
                          noconcerns nofindings";
+
+pub(crate) fn is_approval(verdict: &str) -> bool {
+    approves(&plain(verdict))
+}
 
 fn approves(word: &str) -> bool {
     APPROVALS.split(' ').any(|approval| approval == word)

@@ -195,6 +195,23 @@ impl ReviewState {
         silent
     }
 
+    /// The reviewers that have not reviewed each part of the code in a round.
+    pub(crate) fn without_review(&self, round: u32) -> Vec<String> {
+        let at = usize::try_from(round - 1).unwrap_or(usize::MAX);
+        let shards = u32::try_from(self.rounds.get(at).map_or(0, Vec::len)).unwrap_or(u32::MAX);
+        let is_complete = |reviewer: &AgentName, shard: u32| {
+            let last = self.last_call(reviewer, &Purpose::Review { round, shard });
+            last.is_some_and(|(_, call)| {
+                matches!(&call.answer, CallAnswer::Review { status, .. } if status.is_complete())
+            })
+        };
+        self.agents(Role::Reviewer)
+            .map(|agent| &agent.name)
+            .filter(|name| !(0..shards).all(|shard| is_complete(name, shard)))
+            .map(|name| name.0.clone())
+            .collect()
+    }
+
     pub(crate) fn round_message(&self, round: u32, debate_round: u32) -> DebateMessage {
         let mut content = format!("Round {debate_round} complete: ");
         if debate_round == 2 {
@@ -457,25 +474,28 @@ pub(crate) fn conclude(context: &RoundContext<'_>, bindings: &[Binding]) -> Vec<
         report,
         restated,
     };
-    let request_id = "debate-complete".to_owned();
-    let shutdown = ReviewEvent::DebateShutdown {
-        messages: vec![
-            DebateMessage::ShutdownRequest {
-                request_id: request_id.clone(),
-            },
-            DebateMessage::ShutdownResponse {
-                request_id,
-                approve: true,
-                content: None,
-            },
-        ],
-    };
+    let was_debated = state.debate_rounds.contains(&(round, 2));
     std::iter::once(concluded.into())
         .chain(joined)
         .chain(ruled)
         .chain(notices)
-        .chain([shutdown.into()])
+        .chain(was_debated.then(end_of_debate))
         .collect()
+}
+
+fn end_of_debate() -> EventKind {
+    let request_id = "debate-complete".to_owned();
+    let messages = vec![
+        DebateMessage::ShutdownRequest {
+            request_id: request_id.clone(),
+        },
+        DebateMessage::ShutdownResponse {
+            request_id,
+            approve: true,
+            content: None,
+        },
+    ];
+    ReviewEvent::DebateShutdown { messages }.into()
 }
 
 /// The ids of findings that reviewers added during an examination begin with this prefix (see
@@ -583,11 +603,18 @@ fn debate(context: &RoundContext<'_>, members: &[Member]) -> Debate {
                 .map(|text| text.as_written().to_owned()),
         })
     });
-    let silent = state.silent(&[Purpose::Examine { round }, Purpose::Defend { round }]);
+    let reviewed = context.debate();
+    let mut silent = reviewed.silent;
+    for AgentName(name) in state.silent(&[Purpose::Examine { round }, Purpose::Defend { round }]) {
+        if !silent.contains(&name) {
+            silent.push(name);
+        }
+    }
     Debate {
         examinations: examinations.collect(),
         defences: defences.collect(),
-        silent: silent.into_iter().map(|name| name.0).collect(),
-        ..context.debate()
+        silent,
+        reviewers: reviewed.reviewers,
+        ..Debate::default()
     }
 }

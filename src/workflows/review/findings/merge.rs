@@ -155,6 +155,7 @@ impl RoundContext<'_> {
             .collect();
         Debate {
             reviewers,
+            silent: self.state.without_review(self.round),
             ..Debate::default()
         }
     }

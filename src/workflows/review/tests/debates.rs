@@ -107,6 +107,46 @@ fn a_shutdown_before_the_end_is_answered_with_what_is_missing_and_the_debate_goe
     );
 }
 
+/// The specification, "All reviewers agree (no debate needed)": the report is written even then.
+#[test]
+fn where_nobody_has_anything_to_examine_the_report_says_so() {
+    let bench = debated();
+    let report = |runner: ScriptedRunner| {
+        let ended = bench.review(Mode::Review, runner).ended.outcome;
+        let told = events(&bench, &ended.run);
+        let debate = told.iter().filter(|event| {
+            event["event"].as_str().is_some_and(|name| name.starts_with("debate"))
+        });
+        let [concluded] = &debate.collect::<Vec<_>>()[..] else {
+            panic!("one event: {told:#?}")
+        };
+        let content = concluded["report"]["content"].as_str().unwrap();
+        let content: serde_json::Value = serde_json::from_str(content).unwrap();
+        (ended.exit, content["summary"].as_str().unwrap().to_owned())
+    };
+    let both = ScriptedRunner::new()
+        .on("a", "review", json_review(""))
+        .on("b", "review", json_review(""));
+    assert_eq!(
+        report(both),
+        (
+            ExitReason::Clean,
+            "All 2 reviewers agree that the code passed review: no findings.".to_owned()
+        )
+    );
+    bench.write("print(2)\n");
+    let one = ScriptedRunner::new()
+        .on("a", "review", json_review(""))
+        .on("b", "review", |_| Script::prints("I could not read it."));
+    assert_eq!(
+        report(one),
+        (
+            ExitReason::AgentFailed,
+            "1 of 2 reviewers answered: no findings. Debate incomplete - b did not respond.".to_owned()
+        )
+    );
+}
+
 #[test]
 fn a_round_ends_with_what_there_is_when_somebody_does_not_answer_in_time() {
     let mut bench = debated();
