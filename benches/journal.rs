@@ -135,12 +135,7 @@ fn dispute(number: u64) -> Vec<EventKind> {
         };
         events.push(EventKind::Dispute(DisputeEvent::RulingGiven {
             dispute: number,
-            ruling: RulingRecord {
-                ruling,
-                by: by(),
-                votes: Vec::new(),
-                cited: Vec::new(),
-            },
+            ruling: RulingRecord::new(ruling, by()),
         }));
         let settlement = Settlement {
             disposition,

@@ -277,7 +277,8 @@ section! {
     pub struct Judge {
         /// Three judges that vote on every dispute. If the list is empty, the first judge rules alone.
         pub panel: Vec<String> as "As::<Words>" = Vec::new(),
-        /// How a dispute is settled if the judge is uncertain.
+        /// How a dispute is settled if the judge is uncertain. If a judge gives no valid ruling, the dispute stays
+        /// open in any case.
         pub escalate_to: Escalation = Escalation::Human,
         /// Whether the ruling DISMISS must cite the reviewed code.
         @stricter pub require_evidence: bool = true,

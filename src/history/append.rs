@@ -15,7 +15,7 @@ use crate::domain::{
     CitedCode, Disposition, DisputeNumber, Finding, Grounds, Objector, Response, Ruler, Ruling,
     RulingRecord, RulingWord, RunId, Sides, Untrusted,
 };
-use crate::history::projections::{self, from_json, time};
+use crate::history::projections::{self, OPEN, from_json, time};
 use crate::history::store::Journal;
 
 struct Tail<'a> {
@@ -296,8 +296,10 @@ impl<'a> Tail<'a> {
     }
 
     fn disposition(&self, number: DisputeNumber) -> rusqlite::Result<Option<Disposition>> {
-        let sql = "SELECT disposition FROM dispute WHERE number = ?1";
-        self.db.query_row(sql, [number.0.cast_signed()], |row| {
+        let sql = format!(
+            "SELECT iif({OPEN}, NULL, disposition) AS disposition FROM dispute WHERE number = ?1"
+        );
+        self.db.query_row(&sql, [number.0.cast_signed()], |row| {
             from_json(row, "disposition")
         })
     }
@@ -318,10 +320,8 @@ impl<'a> Tail<'a> {
             cited,
         } = given;
         let ruling = RulingRecord {
-            ruling: ruling_for(&disposition, &reason),
-            by: Ruler::Human,
-            votes: Vec::new(),
             cited,
+            ..RulingRecord::new(ruling_for(&disposition, &reason), Ruler::Human)
         };
         self.push(DisputeEvent::RulingGiven { dispute, ruling })?;
         let settlement = Settlement {

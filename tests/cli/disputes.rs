@@ -117,21 +117,14 @@ pub(crate) fn sandbox() -> Sandbox {
     let ruled = |number, ruling| {
         EventKind::Dispute(DisputeEvent::RulingGiven {
             dispute: DisputeNumber(number),
-            ruling: RulingRecord {
-                ruling: Ruling {
-                    ruling,
+            ruling: RulingRecord::new(
+                Ruling {
                     rationale: "names.rs says so".into(),
-                    grounds: None,
                     citations: vec!["src/names.rs:1".into()],
-                    new_tag: None,
-                    duplicate_of: None,
-                    coder_evidence: None,
-                    members: Vec::new(),
+                    ..Ruling::bare(ruling)
                 },
-                by: judge(),
-                votes: Vec::new(),
-                cited: Vec::new(),
-            },
+                judge(),
+            ),
         })
     };
     let settlement = Settlement {
@@ -334,12 +327,7 @@ fn a_person_settles_one_and_is_told_what_is_next() {
         [
             EventKind::Dispute(DisputeEvent::RulingGiven {
                 dispute,
-                ruling: RulingRecord {
-                    ruling,
-                    by,
-                    votes: Vec::new(),
-                    cited: Vec::new(),
-                },
+                ruling: RulingRecord::new(ruling, by),
             }),
             EventKind::Dispute(DisputeEvent::DisputeSettled {
                 dispute,

@@ -43,6 +43,7 @@ mod support;
 mod terminal;
 mod tree_findings;
 mod undo;
+mod unjudged;
 mod vote;
 mod waiting;
 mod watch;

@@ -110,12 +110,30 @@ pub struct RulingRecord {
     #[serde(flatten)]
     pub ruling: Ruling,
     pub by: Ruler,
+    /// Whether the ruling is an ESCALATE that no judge gave: a rule of Glee escalates the dispute because a judge gave
+    /// no valid ruling, because the ruling cites code that does not exist, or because only a person may close the
+    /// finding.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_rule: bool,
     /// The votes of a panel, in the order of its judges.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub votes: Vec<PanelVote>,
     /// The code that the ruling cites. The ruling binds as long as this code stands.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cited: Vec<CitedCode>,
+}
+
+impl RulingRecord {
+    /// A ruling without votes and without cited code.
+    pub fn new(ruling: Ruling, by: Ruler) -> Self {
+        Self {
+            ruling,
+            by,
+            by_rule: false,
+            votes: Vec::new(),
+            cited: Vec::new(),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -157,6 +157,14 @@ pub struct Settlement {
     pub person: Option<String>,
 }
 
+impl Settlement {
+    /// Whether the settlement holds after its run. A discard by the configured route closes the finding in its run
+    /// only: nobody ruled, so the dispute stays open.
+    pub fn binds(&self) -> bool {
+        self.by != Ruler::Policy
+    }
+}
+
 /// The kind of an event. An event is recorded as an object whose field `event` contains the event's name.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
@@ -304,7 +312,7 @@ pub enum ReviewEvent {
         debate_round: u32,
         message: DebateMessage,
     },
-    /// The debate of a round has ended. `findings` contains the findings of the round after the debate, including
+    /// The debate of a round has ended, or was not needed because nobody had a finding to examine. `findings` contains the findings of the round after the debate, including
     /// findings that reviewers added during the debate. `silent` lists the reviewers that did not answer.
     DebateConcluded {
         round: u32,
@@ -404,7 +412,7 @@ pub enum DisputeEvent {
         ruling: RulingRecord,
     },
     /// A dispute ended. `by` names the judge, person or route that settled the dispute, and `disposition` is the
-    /// result.
+    /// result. A discard by the configured route closes the finding in this run only; the dispute stays open.
     DisputeSettled {
         dispute: DisputeNumber,
         #[serde(flatten)]

@@ -23,6 +23,9 @@ pub enum AdvisoryStatus {
 }
 
 impl AdvisoryStatus {
+    /// The last words of the note about a fixed package.
+    pub const LOWERED: &'static str = "one severity lower";
+
     pub fn note(&self) -> Option<String> {
         match self {
             Self::Unasked | Self::Nothing => None,
@@ -30,7 +33,8 @@ impl AdvisoryStatus {
                 Some(format!("confirmed by {id}: {version} is affected"))
             }
             Self::Patched { id, version, fixed } => Some(format!(
-                "{id} is patched since {fixed}, and {version} is locked: one severity lower"
+                "{id} is patched since {fixed}, and {version} is locked: {}",
+                Self::LOWERED
             )),
         }
     }

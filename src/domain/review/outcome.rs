@@ -367,6 +367,9 @@ impl Outcome {
             .then(|| format!("This project loosens the review: {}", parts.join("; ")))
     }
 
+    /// The first words of the notice about files that were not reviewed.
+    pub const NOT_REVIEWED: &'static str = "not reviewed";
+
     /// The finding, or the head of the group with this id.
     pub fn finding(&self, id: FindingId) -> Option<&SettledFinding> {
         let exact = self

@@ -154,6 +154,10 @@ fn keep_answers(db: &Connection, run: &RunId, answers: &[KeyedAnswer]) -> rusqli
     Ok(())
 }
 
+/// The condition for the rows of open disputes. A dispute that only the configured route settled is open (see
+/// [`Settlement::binds`](crate::domain::event::Settlement::binds)).
+pub(crate) const OPEN: &str = "(disposition IS NULL OR ruled_by ->> '$.kind' = 'policy')";
+
 fn open(db: &Connection, run: &RunId, at: Timestamp, dispute: &Dispute) -> rusqlite::Result<()> {
     let (number, finding) = (dispute.number.0.cast_signed(), &dispute.finding);
     db.prepare_cached(

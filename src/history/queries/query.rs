@@ -5,11 +5,12 @@ use jiff::tz::TimeZone;
 use rusqlite::types::Value;
 use rusqlite::{Params, Row, params_from_iter};
 
-use crate::domain::event::{DisputeEvent, Event, EventKind, Plan, ReviewEvent};
+use crate::domain::event::{DisputeEvent, Event, EventKind, Plan, ReviewEvent, Settlement};
 use crate::domain::{
-    Anchor, Disposition, Dispute, DisputeId, DisputeNumber, Finding, Location, RulingWord, RunId,
+    Anchor, Disposition, Dispute, DisputeId, DisputeNumber, Finding, Location, Ruler, RulingWord,
+    RunId,
 };
-use crate::history::projections::{from_json, from_time, time};
+use crate::history::projections::{OPEN, from_json, from_time, time};
 use crate::history::queries::rows::{
     Binding, DisputeFilter, DisputeRecord, DisputeRow, OtherRunRow, Reopened, RulingFilter, RunRow,
     StageRow,
@@ -143,10 +144,10 @@ impl Journal {
                     title: row.get::<_, String>("judged_title")?.into(),
                     location: Some(location),
                     also: places,
-                    disposition: from_json(row, "disposition")?,
+                    disposition: binding(row, from_json(row, "disposition")?)?,
                     new_tag: None,
                     rationale: row.get::<_, String>("rationale")?.into(),
-                    settled_at: from_time(row, "settled")?,
+                    settled_at: binding(row, from_time(row, "settled")?)?,
                     until: from_json(row, "until")?,
                     ended: ended.map(|at| at.to_zoned(TimeZone::UTC).date()),
                     is_vouched: true,
@@ -200,19 +201,21 @@ impl Journal {
 
     /// Returns the newest `recent` reviews, or all reviews if `recent` is `None`. The newest review comes first.
     pub fn runs(&self, recent: Option<u32>) -> Result<Vec<RunRow>, JournalError> {
-        let sql = "SELECT *,
+        let sql = format!(
+            "SELECT *,
                 (SELECT count(*) FROM finding WHERE finding.run = run.id) AS findings,
                 (SELECT count(*) FROM finding WHERE finding.run = run.id AND mandatory) AS mandatory,
                 (SELECT count(*) FROM dispute WHERE dispute.run = id) AS disputes,
-                (SELECT count(*) FROM dispute WHERE dispute.run = id AND disposition IS NULL) AS open_disputes,
+                (SELECT count(*) FROM dispute WHERE dispute.run = id AND {OPEN}) AS open_disputes,
                 EXISTS (SELECT 1 FROM event WHERE event.run = run.id AND kind = 'fix_requested') AS fixed,
                 exit = '\"agent_failed\"' AND NOT EXISTS (
                     SELECT 1 FROM event WHERE event.run = run.id AND kind = 'call_finished'
                         AND (body ->> '$.answer' IN ('failed', 'invalid')
                             OR body ->> '$.status' IN ('incomplete', 'not_reviewed'))
                 ) AS unread
-            FROM run ORDER BY number DESC LIMIT ?1";
-        self.rows(sql, [recent.map_or(-1, i64::from)], |row| {
+            FROM run ORDER BY number DESC LIMIT ?1"
+        );
+        self.rows(&sql, [recent.map_or(-1, i64::from)], |row| {
             let count = |column| row.get(column).map(i64::unsigned_abs);
             Ok(RunRow {
                 run: RunId(row.get("id")?),
@@ -353,11 +356,14 @@ fn replayed(
                 },
                 Some((record, last)),
             ) if dispute == number => {
-                record.settled_at = Some(at);
-                record.dispute.disposition = Some(settlement.disposition.clone());
                 let is_discarded = settlement.disposition == Disposition::Discarded;
                 record.dispute.discarded_by = is_discarded.then(|| settlement.by.clone());
-                record.settlement = Some(settlement);
+                let settlement = Some(settlement).filter(Settlement::binds);
+                record.settled_at = settlement.as_ref().map(|_| at);
+                record.dispute.disposition = settlement
+                    .as_ref()
+                    .map(|settled| settled.disposition.clone());
+                record.settlement = settlement;
                 record.ended_at = None;
                 *last = at;
             }
@@ -383,6 +389,12 @@ fn replayed(
         }
     }
     found
+}
+
+/// A part of a settlement, if the settlement binds.
+fn binding<T>(row: &Row<'_>, settled: Option<T>) -> rusqlite::Result<Option<T>> {
+    let by: Option<Ruler> = from_json(row, "ruled_by")?;
+    Ok(settled.filter(|_| by != Some(Ruler::Policy)))
 }
 
 fn number(row: &Row<'_>) -> rusqlite::Result<DisputeNumber> {
@@ -420,34 +432,34 @@ fn listing(filter: &DisputeFilter) -> (String, Vec<Value>) {
     let mut order = "number";
     if let Some(reviewer) = &filter.reviewer {
         sql.push_str("raiser CROSS JOIN ");
-        conditions.push("raiser.dispute = number AND raiser.reviewer = ?");
+        conditions.push("raiser.dispute = number AND raiser.reviewer = ?".to_owned());
         values.push(Value::from(reviewer.clone()));
         order = "raiser.dispute";
     }
     sql.push_str("dispute");
     if filter.open_only {
-        conditions.push("disposition IS NULL");
+        conditions.push(OPEN.to_owned());
     }
     if filter.settled_only {
-        conditions.push("disposition IS NOT NULL");
+        conditions.push(format!("NOT {OPEN}"));
     }
     if let Some(before) = filter.before {
-        conditions.push("number < ?");
+        conditions.push("number < ?".to_owned());
         values.push(Value::from(before.0.cast_signed()));
     }
     match filter.ruling {
         Some(RulingFilter::Word(word)) => {
-            conditions.push("ruling = ?");
+            conditions.push("ruling = ?".to_owned());
             values.push(Value::from(word.as_str().to_owned()));
         }
         Some(RulingFilter::Disposition(kind)) => {
-            conditions.push("disposition ->> '$.as' = ?");
+            conditions.push("disposition ->> '$.as' = ?".to_owned());
             values.push(Value::from(kind.to_owned()));
         }
         None => {}
     }
     if let Some(since) = filter.since {
-        conditions.push("opened >= ?");
+        conditions.push("opened >= ?".to_owned());
         values.push(Value::from(time(since)));
     }
     if !conditions.is_empty() {

@@ -96,21 +96,13 @@ fn objection(id: u32) -> Response {
 fn ruled(dispute: u64, word: RulingWord, by: Ruler) -> EventKind {
     EventKind::Dispute(DisputeEvent::RulingGiven {
         dispute: DisputeNumber(dispute),
-        ruling: RulingRecord {
-            ruling: Ruling {
-                ruling: word,
+        ruling: RulingRecord::new(
+            Ruling {
                 rationale: "read the code".into(),
-                grounds: None,
-                citations: Vec::new(),
-                new_tag: None,
-                duplicate_of: None,
-                coder_evidence: None,
-                members: Vec::new(),
+                ..Ruling::bare(word)
             },
             by,
-            votes: Vec::new(),
-            cited: Vec::new(),
-        },
+        ),
     })
 }
 
@@ -243,7 +235,7 @@ fn views_answer_what_commands_ask() {
     );
     assert_eq!(
         (row.findings, row.mandatory, row.disputes, row.open_disputes),
-        (5, 4, 4, 1)
+        (5, 4, 4, 2)
     );
     assert!(row.ended.is_some_and(|ended| ended >= row.started) && !row.undone);
     let ids: Vec<_> = journal
@@ -283,7 +275,7 @@ fn views_answer_what_commands_ask() {
             ("1".to_owned(), Some(Disposition::Enforced), "read the code"),
             ("2".to_owned(), Some(Disposition::Refuted), "read the code"),
             ("3".to_owned(), None, "read the code"),
-            ("4".to_owned(), Some(Disposition::Discarded), ""),
+            ("4".to_owned(), None, ""),
         ]
     );
     assert_eq!(
@@ -347,7 +339,8 @@ fn filters_hold_together() {
                 ..all()
             }
         ),
-        [3]
+        [4, 3],
+        "nobody ruled on what the policy discarded"
     );
     assert_eq!(
         numbers(
@@ -357,7 +350,7 @@ fn filters_hold_together() {
                 ..all()
             }
         ),
-        [4, 2, 1]
+        [2, 1]
     );
     assert_eq!(
         numbers(
@@ -395,7 +388,7 @@ fn filters_hold_together() {
                 ..reviewer("codex")
             }
         ),
-        [0_u64; 0]
+        [4]
     );
     assert_eq!(
         numbers(
@@ -522,7 +515,7 @@ fn a_ruling_is_revoked_ended_and_given_again() {
                 ..DisputeFilter::default()
             }
         ),
-        [3, 2]
+        [4, 3, 2]
     );
     let row = journal
         .disputes(&DisputeFilter::default())
@@ -573,16 +566,10 @@ fn a_ruling_is_revoked_ended_and_given_again() {
     );
 
     let disputes = [2, 3, 4].map(|number| (DisputeNumber(number), run.clone()));
-    assert_eq!(journal.end_rulings(&disputes).unwrap(), 2);
+    assert_eq!(journal.end_rulings(&disputes).unwrap(), 1);
     assert!(binding(&journal, 2).ended.is_some() && binding(&journal, 3).ended.is_none());
-    assert!(
-        journal
-            .dispute(DisputeNumber(4))
-            .unwrap()
-            .unwrap()
-            .ended_at
-            .is_some()
-    );
+    let discarded = journal.dispute(DisputeNumber(4)).unwrap().unwrap();
+    assert_eq!(discarded.ended_at, None, "there is no ruling to end");
     journal.reopen(DisputeNumber(2), String::new()).unwrap();
     assert_eq!(
         (binding(&journal, 2).until, binding(&journal, 2).ended),

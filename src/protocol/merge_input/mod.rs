@@ -83,9 +83,8 @@ impl MergeInput {
         outer: &Context,
         debate: &mut Vec<Message>,
     ) -> Result<(), serde_json::Error> {
-        let named = node.text(node::MODEL);
         let context = Context {
-            model: named.clone().or_else(|| outer.model.clone()),
+            model: node.text(node::MODEL).or_else(|| outer.model.clone()),
             vendor: node.text(&["vendor"]).or_else(|| outer.vendor.clone()),
             file: node.file().or_else(|| outer.file.clone()),
             observed: outer.observed,
@@ -100,6 +99,8 @@ impl MergeInput {
             (Place::Answer, node.inside(node::ANSWERS)?),
         ];
         let is_container = inside.iter().any(|(_, list)| list.is_some());
+        // An envelope states no result; the documents inside it do.
+        let states_result = inside[0].1.is_some() || inside[2].1.is_some() || node.has_verdict();
         let lists_no_finding = inside[0].1.as_ref().is_none_or(Vec::is_empty);
         let is_contradicted =
             lists_no_finding && node.verdict().is_some_and(|word| !is_approval(&word));
@@ -114,8 +115,8 @@ impl MergeInput {
             }
             if is_contradicted {
                 self.without_result.extend(context.model);
-            } else {
-                self.debate.reviewers.extend(named);
+            } else if states_result {
+                self.debate.reviewers.extend(context.model);
             }
             let code = node.get(&["code"]).fields().iter();
             self.code

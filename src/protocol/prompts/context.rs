@@ -17,7 +17,7 @@ use crate::protocol::request::{
     RulingInForce, SourceFile, StagePosition, StageSubject, Task, UncertainPair,
 };
 use crate::protocol::text::{nonce, printable};
-use crate::rules::stages::stage;
+use crate::rules::{review::objections, stages::stage};
 
 /// Returns the text that proves that an answer belongs to the request. In prose, this text is the closing line;
 /// in JSON, this text is the field `nonce`.
@@ -86,6 +86,7 @@ pub(crate) fn context(request: &Request) -> Value {
             "finding": fence.finding(&dispute.finding, None),
             "members": list(&dispute.members, |member| fence.finding(member, None)),
             "objection": fence.objection(dispute),
+            "is_opinion": objections::lacks_evidence(dispute.objector, &dispute.objection),
             "earlier": fence.lines("rulings", dispute.rulings.iter().map(|RulingRecord { ruling, .. }| {
                 format!("{}: {}", ruling.ruling, ruling.rationale.as_written())
             })),

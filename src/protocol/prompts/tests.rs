@@ -291,21 +291,14 @@ fn why_it_is_asked_again_stands_behind_what_all_calls_share() {
 #[test]
 fn earlier_rulings_reach_the_judge() {
     let mut dispute = dispute();
-    dispute.rulings.push(RulingRecord {
-        ruling: Ruling {
-            ruling: RulingWord::Escalate,
-            rationale: "names.py was not shown".into(),
-            grounds: Some(Grounds::FactualError),
-            citations: Vec::new(),
-            new_tag: None,
-            duplicate_of: None,
-            coder_evidence: None,
-            members: Vec::new(),
-        },
-        by: Ruler::Policy,
-        votes: Vec::new(),
-        cited: Vec::new(),
-    });
+    let ruling = Ruling {
+        rationale: "names.py was not shown".into(),
+        grounds: Some(Grounds::FactualError),
+        ..Ruling::bare(RulingWord::Escalate)
+    };
+    dispute
+        .rulings
+        .push(RulingRecord::new(ruling, Ruler::Policy));
     let text = render(
         &request(Task::Judge {
             dispute: Box::new(dispute),

@@ -1,6 +1,9 @@
 //! Determines how a coder's answer or a ruling affects a finding.
 
-use crate::domain::{Answer, Disposition, Grounds, Response, Ruling, RulingWord};
+use crate::domain::{
+    Answer, Disposition, Dispute, Grounds, Objector, Response, Ruling, RulingWord, Untrusted,
+};
+use crate::rules::consensus::similarity::vectors::names_code;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stance {
@@ -39,6 +42,42 @@ pub fn disposition(ruling: &Ruling) -> Option<Disposition> {
     }
 }
 
+/// Whether the objection of the coder, or of a person in a pull request, names nothing that can be looked up. Evidence
+/// names code, a file, a number or an address; the text of the objection has to name a line of a file.
+pub fn lacks_evidence(objector: Objector, objection: &Response) -> bool {
+    let objects = matches!(objector, Objector::Coder | Objector::Participant);
+    let mut evidence = objection.evidence.iter().map(Untrusted::as_written);
+    let text = objection.text.as_written();
+    objects && !evidence.any(names_something) && !text.split_whitespace().any(names_line)
+}
+
+/// Says who objects, and whether the objection lacks evidence.
+pub fn heading(dispute: &Dispute) -> String {
+    let heading = dispute.objector.heading();
+    if lacks_evidence(dispute.objector, &dispute.objection) {
+        format!("{heading} without evidence")
+    } else {
+        heading.to_owned()
+    }
+}
+
+fn names_something(text: &str) -> bool {
+    let is_dotted = |word: &str| {
+        let mut parts = word.split('.').skip(1);
+        parts.any(|part| part.starts_with(char::is_alphanumeric)) && !word.starts_with('.')
+    };
+    names_code(text)
+        || text.contains(|c: char| c.is_ascii_digit())
+        || text.contains("://")
+        || text.split_whitespace().any(is_dotted)
+}
+
+fn names_line(word: &str) -> bool {
+    word.split_once(':').is_some_and(|(path, line)| {
+        path.contains('.') && line.starts_with(|c: char| c.is_ascii_digit())
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,6 +109,45 @@ mod tests {
                 stance(mandatory, answer.map(response).as_ref()),
                 expected,
                 "{mandatory} {answer:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_table_of_objections_without_evidence() {
+        let rows: [(&str, &[&str], bool); 9] = [
+            ("I think my way is better", &[], true),
+            ("I think my way is better.", &["none"], true),
+            ("It is fine", &["I have always done it so"], true),
+            ("See the code, e.g. the rest of it", &["n/a"], true),
+            ("it names a cache entry", &["app.py:2"], false),
+            ("app.py:2 names a cache entry", &[], false),
+            (
+                "the readers rely on it",
+                &["`load` is called by two"],
+                false,
+            ),
+            (
+                "it is asked for",
+                &["requirement 4 of the specification"],
+                false,
+            ),
+            ("it is asked for", &["README.md says so"], false),
+        ];
+        for (text, evidence, expected) in rows {
+            let objection = Response {
+                text: text.into(),
+                evidence: evidence.iter().map(|text| (*text).into()).collect(),
+                ..response(Answer::Disagree)
+            };
+            assert_eq!(
+                lacks_evidence(Objector::Coder, &objection),
+                expected,
+                "{text} {evidence:?}"
+            );
+            assert!(
+                !lacks_evidence(Objector::Reviewers, &objection),
+                "reviewers contradict each other"
             );
         }
     }

@@ -117,7 +117,7 @@ impl AuditWorkflow {
             .find(|case| case.number == dispute)
             .expect("a dispute of the sample");
         let review = &self.resources.settings.review;
-        let ruling = resolve::counted_by(&self.requests(dispute), &case.finding, answer, review);
+        let ruling = resolve::counted_by(&self.requests(dispute), case, answer, review);
         let (ruling, error) = match ruling {
             Ok(ruling) => (Some(ruling), None),
             Err(error) => (None, Some(error)),

@@ -314,8 +314,12 @@ impl<'a> Due<'a> {
 
     /// Tells further members of the group.
     fn tell(&mut self, review: &RequestReview<'_>, new: &[&SettledFinding]) {
-        let is_mandatory = |settled: &&SettledFinding| settled.finding.mandatory;
-        self.is_mandatory_open |= new.iter().any(is_mandatory);
+        for settled in new {
+            let is_mandatory = settled.finding.mandatory;
+            self.is_any_mandatory |= is_mandatory;
+            self.is_mandatory_open |= is_mandatory;
+            self.is_optional_open |= !is_mandatory;
+        }
         let name = |settled: &&SettledFinding| name(review, settled.finding.id);
         let markers = told_markers(review, new);
         self.replies.push(DueReply {
@@ -328,10 +332,7 @@ impl<'a> Due<'a> {
     }
 
     fn is_over(&self) -> bool {
-        let is_told = |reply: &DueReply| reply.statement == ThreadStatement::Told;
-        !self.is_mandatory_open
-            && (self.is_any_mandatory || !self.is_optional_open)
-            && !self.replies.iter().any(is_told)
+        !self.is_mandatory_open && (self.is_any_mandatory || !self.is_optional_open)
     }
 
     /// Whether the thread, which is resolved, has to be opened.

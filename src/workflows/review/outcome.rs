@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use crate::config::settings::{ReviewSettings, Skipped};
 use crate::domain::event::{CallAnswer, CallId, Purpose};
 use crate::domain::{
-    AgentName, AnswerProblem, AnswerStatus, Disposition, ExitReason, Failure, FailureKind,
-    FileChange, Finding, FindingState, NoLongerRaised, Outcome, Proof, RawFinding, Reused,
-    ReusedFrom, ReviewerReport, Role, RunId, SettledFinding, Skip,
+    AdvisoryStatus, AgentName, AnswerProblem, AnswerStatus, Disposition, ExitReason, Failure,
+    FailureKind, FileChange, Finding, FindingState, NoLongerRaised, Outcome, Proof, RawFinding,
+    Reused, ReusedFrom, ReviewerReport, Role, RunId, SettledFinding, Skip, Tag, number_of,
 };
 use crate::protocol::text::printable;
 use crate::rules::review::exit_status;
@@ -189,6 +189,8 @@ fn notices(state: &ReviewState) -> Vec<String> {
     let mut notices = state.notices.clone();
     notices.extend(not_reviewed(state));
     notices.extend(not_compared(state));
+    notices.extend(lowered(state));
+    notices.extend(optional(state));
     for verified in state.verified.iter().filter(|verified| !verified.passed) {
         let tries = state.repairs(verified.round);
         let tried = match tries {
@@ -235,6 +237,49 @@ fn not_compared(state: &ReviewState) -> Vec<String> {
     notices
 }
 
+/// Names the findings whose tags an advisory lowered.
+fn lowered(state: &ReviewState) -> Vec<String> {
+    let optional = state.findings.iter().filter(|finding| !finding.mandatory);
+    let lowered = optional.filter_map(|finding| {
+        let mut evidence = finding.raw.evidence.iter();
+        let why = evidence.find(|text| text.as_written().ends_with(AdvisoryStatus::LOWERED))?;
+        let (id, tag) = (finding.id, &finding.raw.severity);
+        Some(printable::line(
+            &why.labelled(&format!("{id} is {tag} here: ")),
+        ))
+    });
+    lowered.collect()
+}
+
+/// Counts the findings whose tags are mandatory by default, and which the settings make optional.
+fn optional(state: &ReviewState) -> Vec<String> {
+    let review = &state.settings.review;
+    let opinions = ("opinions", &review.opinions.mandatory);
+    let issues = ("issues", &review.issues.mandatory);
+    let tags = [
+        (Tag::Critical, issues),
+        (Tag::Must, opinions),
+        (Tag::High, issues),
+    ];
+    let count = |tag| {
+        let findings = state.findings.iter();
+        let own = findings.filter(|finding| finding.raw.severity.tag == Some(tag));
+        own.filter(|finding| !finding.mandatory).count()
+    };
+    tags.into_iter()
+        .map(|(tag, list)| (tag, list, count(tag)))
+        .filter(|(.., count)| *count > 0)
+        .map(|(tag, (section, list), count)| {
+            let verb = if count == 1 { "is" } else { "are" };
+            format!(
+                "{} with the tag {tag} {verb} optional here: `review.{section}.mandatory` is [{}]",
+                number_of(count, "finding"),
+                list.join(", ")
+            )
+        })
+        .collect()
+}
+
 const NAMED: usize = 20;
 
 fn not_reviewed(state: &ReviewState) -> Option<String> {
@@ -246,7 +291,7 @@ fn not_reviewed(state: &ReviewState) -> Option<String> {
         named.truncate(NAMED);
         named.push(format!("and {} more", all - NAMED));
     }
-    (all > 0).then(|| format!("not reviewed: {}", named.join(", ")))
+    (all > 0).then(|| format!("{}: {}", Outcome::NOT_REVIEWED, named.join(", ")))
 }
 
 fn reused(state: &ReviewState) -> Vec<Reused> {

@@ -405,8 +405,9 @@ pub(crate) fn of_dispute(
         (None, Some(Route::Human)) => Step::Prompt(DisputeQuestion::Ruling(number)),
         (None, Some(Route::Judge)) => return judges(state, number),
         (Some(record), _) => match (record.ruling.ruling, &record.by) {
+            // A judge that gave no valid ruling is not uncertain, so the dispute stays open whatever is configured.
             (RulingWord::Escalate, Ruler::Judge { .. } | Ruler::Panel)
-                if policy.escalate_to != Route::Discard =>
+                if record.by_rule || policy.escalate_to != Route::Discard =>
             {
                 Step::Prompt(DisputeQuestion::Ruling(number))
             }
@@ -829,12 +830,7 @@ mod tests {
             };
             self.event(DisputeEvent::RulingGiven {
                 dispute: D1,
-                ruling: RulingRecord {
-                    ruling,
-                    by,
-                    votes: Vec::new(),
-                    cited: Vec::new(),
-                },
+                ruling: RulingRecord::new(ruling, by),
             })
         }
 
@@ -1280,6 +1276,22 @@ mod tests {
         assert_eq!(play.due(), [Step::Prompt(DisputeQuestion::Ruling(D1))]);
         play.policy.escalate_to = Route::Discard;
         assert_eq!(play.due(), [Step::Effect(ReviewEffect::Settle(D1))]);
+        let mut silent = one_dispute();
+        silent.policy.escalate_to = Route::Discard;
+        silent
+            .routed(Route::Judge)
+            .event(DisputeEvent::RulingGiven {
+                dispute: D1,
+                ruling: RulingRecord {
+                    by_rule: true,
+                    ..RulingRecord::new(Ruling::bare(RulingWord::Escalate), judge())
+                },
+            });
+        assert_eq!(
+            silent.due(),
+            [Step::Prompt(DisputeQuestion::Ruling(D1))],
+            "a judge that gave no ruling is not uncertain"
+        );
         play.policy.escalate_to = Route::Human;
         play.parked.insert(D1);
         assert_eq!(play.due(), [Step::Finish]);

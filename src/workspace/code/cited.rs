@@ -261,12 +261,7 @@ mod tests {
                 citations: vec!["app.py:5".into(), "auth.rs".into()],
                 ..Ruling::bare(word)
             };
-            let record = RulingRecord {
-                ruling,
-                by: Ruler::Policy,
-                votes: Vec::new(),
-                cited: Vec::new(),
-            };
+            let record = RulingRecord::new(ruling, Ruler::Policy);
             let cited = relied_on(&record, &evidence).into_iter();
             cited.map(|cited| cited.to_string()).collect::<Vec<_>>()
         };

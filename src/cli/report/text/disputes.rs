@@ -8,6 +8,7 @@ use crate::cli::report::text::layout::{at_most, facts, heading};
 use crate::cli::style::{Color, Style, behind};
 use crate::domain::{Disposition, Dispute, Finding, FindingState, Objector, Outcome, Untrusted};
 use crate::protocol::text::printable;
+use crate::rules::review::objections;
 
 const LABELS: usize = 11;
 
@@ -85,6 +86,10 @@ fn one(outcome: &Outcome, dispute: &Dispute, options: &RenderOptions<'_>) -> Str
     }
     for evidence in &dispute.objection.evidence {
         add("evidence", Color::Faint, evidence, 2);
+    }
+    if objections::lacks_evidence(dispute.objector, &dispute.objection) {
+        let none = Untrusted::from("none: the objection names nothing that can be looked up");
+        add("evidence", Color::Warn, &none, 2);
     }
     for earlier in &dispute.earlier {
         add("earlier", Color::Warn, &earlier.sentence(), 2);

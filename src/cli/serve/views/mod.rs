@@ -21,6 +21,7 @@ use crate::domain::{
 use crate::history::queries::rows::{DisputeRecord, DisputeRow, RunRow};
 use crate::protocol::secrets;
 use crate::protocol::text::printable::{self, Shown};
+use crate::rules::review::objections;
 
 pub(crate) fn line(text: &(impl Shown + ?Sized)) -> String {
     secrets::redact(&printable::line(text)).into_owned()
@@ -159,7 +160,7 @@ pub(crate) struct DisputeDetails {
     suggestion: String,
     evidence: Vec<String>,
     members: Vec<MemberView>,
-    objector: &'static str,
+    objector: String,
     /// The role whose colour marks the objection.
     objector_role: &'static str,
     objection: String,
@@ -259,7 +260,7 @@ impl DisputeDetails {
             suggestion: raw.suggestion.as_ref().map(block).unwrap_or_default(),
             evidence: lines(&raw.evidence),
             members: dispute.members.iter().map(MemberView::of).collect(),
-            objector: dispute.objector.heading(),
+            objector: objections::heading(dispute),
             objector_role: match dispute.objector {
                 Objector::Coder => "coder",
                 Objector::Person | Objector::Participant => "person",

@@ -10,6 +10,7 @@ use crate::cli::style::{self, Color, Style, paragraph, snippet};
 use crate::cli::ui::terminal::Terminal;
 use crate::domain::{DisputeNumber, Finding, Route, Ruler, RulingWord};
 use crate::protocol::text::printable;
+use crate::rules::review::objections;
 use crate::workflows::run::ports::{Choice, DisputeResolver, PersonAnswer, PersonQuestion};
 use crate::workspace::code::anchors::Excerpt;
 
@@ -253,7 +254,7 @@ fn sheet(style: Style, question: &PersonQuestion) -> String {
         ));
     }
 
-    let _ = writeln!(sheet, "\n{}", style.strong(dispute.objector.heading()));
+    let _ = writeln!(sheet, "\n{}", style.strong(objections::heading(dispute)));
     paragraph(
         &mut sheet,
         style,
@@ -263,9 +264,6 @@ fn sheet(style: Style, question: &PersonQuestion) -> String {
     for evidence in &dispute.objection.evidence {
         let head = format!("  {} ", style.paint(Color::Key, "evidence:"));
         paragraph(&mut sheet, style, &head, &printable::line(evidence));
-    }
-    if dispute.objection.evidence.is_empty() && dispute.objector.is_coder() {
-        let _ = writeln!(sheet, "  {}", style.faint("no evidence given"));
     }
     for cited in &question.cited {
         sheet.push_str(&code(Color::Key, cited, String::new()));

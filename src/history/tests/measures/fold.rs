@@ -296,10 +296,8 @@ impl Fold {
                 };
                 let votes = JUDGES.into_iter().zip(&words).map(vote).collect();
                 let ruling = RulingRecord {
-                    ruling: Ruling::bare(word),
-                    by: Ruler::Panel,
                     votes,
-                    cited: Vec::new(),
+                    ..RulingRecord::new(Ruling::bare(word), Ruler::Panel)
                 };
                 Some((
                     0,

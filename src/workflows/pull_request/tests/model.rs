@@ -462,12 +462,7 @@ impl Model {
                 },
                 objector: Objector::Coder,
                 route: None,
-                rulings: vec![RulingRecord {
-                    ruling,
-                    by,
-                    votes: Vec::new(),
-                    cited: Vec::new(),
-                }],
+                rulings: vec![RulingRecord::new(ruling, by)],
                 disposition,
                 discarded_by: None,
                 earlier: Vec::new(),

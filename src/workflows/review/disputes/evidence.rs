@@ -7,21 +7,23 @@
 
 use std::collections::BTreeSet;
 
-use crate::domain::{CitedCode, Dispute, Finding, RulingRecord};
+use crate::domain::{CitedCode, Dispute, Ruling, RulingRecord};
 use crate::protocol::request::{CoderWritten, SourceFile};
 use crate::protocol::text::references::Reference;
-use crate::workflows::review::disputes::references::Support;
+use crate::workflows::review::disputes::references::{self, Support};
 use crate::workflows::review::{code::coder_changes, requests::RequestBuilder};
 use crate::workspace::code::{citation::inserted, cited};
 
 impl RequestBuilder<'_> {
-    /// Whether the cited code exists, and whether the coder wrote the code in this run.
+    /// Whether the cited code exists, whether the coder wrote the code in this run, and whether the code is about the
+    /// dispute.
     ///
     /// A judge can read two versions of a changed file: the version in the judge's request, and the current
     /// version. If the coder wrote the cited lines in at least one of these versions, the result is
     /// `Support::Written`.
-    pub(crate) fn support(&self, finding: &Finding, cited: &Reference) -> Support {
+    pub(crate) fn support(&self, dispute: &Dispute, ruling: &Ruling, cited: &Reference) -> Support {
         let path = cited.path.as_str();
+        let finding = &dispute.finding;
         let before = self.original_text(path);
         let versions = if self.is_changed(path) {
             self.versions(finding.round, path)
@@ -52,10 +54,13 @@ impl RequestBuilder<'_> {
         let is_written = versions
             .iter()
             .any(|text| is_written(text) || is_added(text));
+        let read = |path: &str| Some(self.shown(finding.round, path)?.text);
         if is_written {
             Support::Written
-        } else {
+        } else if references::touches(dispute, ruling, cited, &read) {
             Support::Exists
+        } else {
+            Support::Elsewhere
         }
     }
 

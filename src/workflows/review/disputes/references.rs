@@ -1,8 +1,14 @@
 //! Finds the code that a text refers to.
 
-use crate::domain::{Finding, Untrusted, meanings};
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+
+use crate::domain::{Dispute, Finding, Ruling, Untrusted, meanings};
 use crate::protocol::text::references::{self, Reference};
-use crate::workspace::code::anchors::{self, Excerpt};
+use crate::rules::consensus::similarity::identity::identifiers;
+use crate::rules::consensus::similarity::vectors::is_stop_word;
+use crate::rules::consensus::similarity::wording::is_plain;
+use crate::workspace::code::anchors::{self, Blocks, Excerpt};
 
 /// For a dispute, Glee shows at most `CITED` pieces of cited code. Each piece has `AROUND` additional lines before
 /// and after the cited lines.
@@ -15,16 +21,30 @@ pub(crate) enum Support {
     Exists,
     /// The coder wrote the cited code in this run.
     Written,
+    /// The cited code exists, but is not about the dispute (see [`touches`]).
+    Elsewhere,
     Missing,
 }
 
-/// Returns whether the code to which `reference` points exists. The result is never `Written`, because the function does not
-/// check the coder's changes. `text_of` returns the text of a file.
-pub(crate) fn exists(reference: &Reference, text_of: &dyn Fn(&str) -> Option<String>) -> Support {
-    match text_of(&reference.path) {
-        Some(text) if reference.is_in(&text) => Support::Exists,
-        _ => Support::Missing,
+/// Returns what a citation is worth if no coder changed the code. `text_of` returns the text of a file.
+pub(crate) fn support(
+    dispute: &Dispute,
+    ruling: &Ruling,
+    cited: &Reference,
+    text_of: &dyn Fn(&str) -> Option<String>,
+) -> Support {
+    if !exists(cited, text_of) {
+        Support::Missing
+    } else if touches(dispute, ruling, cited, text_of) {
+        Support::Exists
+    } else {
+        Support::Elsewhere
     }
+}
+
+/// Whether the code to which `reference` points exists. `text_of` returns the text of a file.
+pub(crate) fn exists(reference: &Reference, text_of: &dyn Fn(&str) -> Option<String>) -> bool {
+    text_of(&reference.path).is_some_and(|text| reference.is_in(&text))
 }
 
 /// Returns the code that `texts` cite by file and line. Omits the code of the finding itself, and code that does
@@ -58,6 +78,67 @@ pub(crate) fn cited(
     }
     places.truncate(CITED);
     places
+}
+
+/// Whether a citation of a ruling is about the dispute: it touches the block of a disputed finding or code that one of
+/// the sides names, or the ruling's rationale explains it, that is, names an identifier of the cited lines. A finding
+/// without a file can be about any code.
+pub(crate) fn touches(
+    dispute: &Dispute,
+    ruling: &Ruling,
+    cited: &Reference,
+    text_of: &dyn Fn(&str) -> Option<String>,
+) -> bool {
+    let from = dispute.finding.raw.file.as_deref().unwrap_or_default();
+    let place = |reference: &Reference| {
+        meanings(&reference.path, from).find_map(|path| Some((text_of(&path)?, path)))
+    };
+    let Some((text, path)) = place(cited) else {
+        return false;
+    };
+    let blocks = Blocks::of(&path, &text);
+    let block = |lines: Option<(u32, u32)>| match lines {
+        Some((first, last)) => *blocks.enclosing(first).start()..=*blocks.enclosing(last).end(),
+        None => 1..=u32::MAX,
+    };
+    let meets = |block: RangeInclusive<u32>| match cited.lines {
+        Some((first, last)) => *block.start() <= last && first <= *block.end(),
+        None => true,
+    };
+    let is_disputed = dispute.findings().any(|finding| {
+        let mut places = finding.raw.locations().into_iter();
+        let is_here = places.any(|at| {
+            let lines = at.line.map(|line| (line, at.end_line.unwrap_or(line)));
+            at.file == path && meets(block(lines))
+        });
+        finding.raw.file.is_none() || is_here
+    });
+    let said = [&dispute.objection.text, &dispute.finding.raw.body];
+    let mut said = said
+        .into_iter()
+        .chain(&dispute.objection.evidence)
+        .chain(&dispute.finding.raw.evidence)
+        .flat_map(|text| references::references(text.as_written()));
+    is_disputed
+        || said.any(|named| {
+            meanings(&named.path, from).any(|other| other == path) && meets(block(named.lines))
+        })
+        || explains(ruling, cited, &text)
+}
+
+fn explains(ruling: &Ruling, cited: &Reference, text: &str) -> bool {
+    let words = references::words(ruling.rationale.as_written());
+    let words = words
+        .iter()
+        .filter(|word| references::reference(word).is_none());
+    let said: BTreeSet<&str> = words.flat_map(|word| identifiers(word)).collect();
+    let (skipped, taken) = match cited.lines {
+        Some((first, last)) => (first as usize - 1, (last - first) as usize + 1),
+        None => (0, usize::MAX),
+    };
+    let mut lines = text.lines().skip(skipped).take(taken);
+    let is_telling = |word: &str| !is_stop_word(&word.to_lowercase()) && !is_plain(word);
+    lines.any(|line| identifiers(line).any(|word| is_telling(word) && said.contains(word)))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 use crate::config::settings::ReviewSettings;
 use crate::domain::event::{CallAnswer, Purpose};
 use crate::domain::{
-    AgentName, DisputeNumber, Finding, PanelVote, Ruler, Ruling, RulingRecord, RulingWord,
+    AgentName, Dispute, DisputeNumber, Finding, PanelVote, Ruler, Ruling, RulingRecord, RulingWord,
     Severity, Tag, Untrusted,
 };
 use crate::protocol::text::references::{Reference, reference, references};
@@ -40,24 +40,24 @@ pub(crate) fn due(
         finding,
         &state.findings,
         review.judge.require_evidence,
-        &|cited| requests.support(finding, cited),
+        &|ruling, cited| requests.support(disputed, ruling, cited),
     );
     let plan = state.plan.as_ref();
     let is_request = plan.is_some_and(|plan| plan.pull_request.is_some());
     record.map(|record| {
-        let ruling = lowered(record.ruling, review);
+        let ruling = lowered(record.ruling.clone(), review);
         let disposition = objections::disposition(&ruling).filter(|_| is_request);
         let needs_person = disposition
             .is_some_and(|disposition| rulings::needs_person_for(&disposition, &finding.raw));
+        let why = "on a pull request, a person answers for it that a security finding is closed";
+        let ruling = if needs_person {
+            escalated(&ruling, why)
+        } else {
+            ruling
+        };
         let mut record = RulingRecord {
-            ruling: if needs_person {
-                escalated(
-                    &ruling,
-                    "on a pull request, a person answers for it that a security finding is closed",
-                )
-            } else {
-                ruling
-            },
+            by_rule: record.by_rule || ruling.ruling != record.ruling.ruling,
+            ruling,
             ..record
         };
         record.cited = requests.cited_code(&record, disputed);
@@ -68,11 +68,11 @@ pub(crate) fn due(
 /// Converts a judge's answer to the ruling that a review would record. Fails if the answer has no valid ruling.
 pub(crate) fn counted_by(
     requests: &RequestBuilder<'_>,
-    finding: &Finding,
+    dispute: &Dispute,
     answer: Option<&CallAnswer>,
     review: &ReviewSettings,
 ) -> Result<Ruling, String> {
-    let support = |cited: &Reference| requests.support(finding, cited);
+    let support = |ruling: &Ruling, cited: &Reference| requests.support(dispute, ruling, cited);
     counted(answer, review.judge.require_evidence, &support).map(|ruling| lowered(ruling, review))
 }
 
@@ -101,6 +101,9 @@ fn escalated(ruling: &Ruling, why: &str) -> Ruling {
     }
 }
 
+/// Tells what a citation of a ruling is worth.
+pub(crate) type Supports<'a> = &'a dyn Fn(&Ruling, &Reference) -> Support;
+
 type JudgeAnswer<'a> = (AgentName, Option<&'a CallAnswer>);
 
 fn ruling(
@@ -108,8 +111,12 @@ fn ruling(
     finding: &Finding,
     findings: &[Finding],
     require_evidence: bool,
-    support: &dyn Fn(&Reference) -> Support,
+    support: Supports<'_>,
 ) -> Option<RulingRecord> {
+    let is_own = |(_, answer): &JudgeAnswer<'_>| matches!(answer, Some(CallAnswer::Judge { ruling }) if doubt(ruling, require_evidence, support).is_none());
+    let by_rule = |word: RulingWord, judges: &[JudgeAnswer<'_>]| {
+        word == RulingWord::Escalate && !judges.iter().all(is_own)
+    };
     let vote = |(judge, answer): &JudgeAnswer<'_>| {
         let (ruling, error) = match counted(*answer, require_evidence, support) {
             Ok(ruling) => (Some(ruling), None),
@@ -127,10 +134,9 @@ fn ruling(
             let votes = [vote(a), vote(b), vote(c)];
             let ruling = panel::rule(finding, findings, &votes);
             Some(RulingRecord {
-                ruling,
-                by: Ruler::Panel,
+                by_rule: by_rule(ruling.ruling, judges),
                 votes: votes.into(),
-                cited: Vec::new(),
+                ..RulingRecord::new(ruling, Ruler::Panel)
             })
         }
         [judge, ..] => {
@@ -139,13 +145,10 @@ fn ruling(
                     rationale: error.into(),
                     ..Ruling::bare(RulingWord::Escalate)
                 });
+            let name = judge.0.clone();
             Some(RulingRecord {
-                ruling,
-                by: Ruler::Judge {
-                    name: judge.0.clone(),
-                },
-                votes: Vec::new(),
-                cited: Vec::new(),
+                by_rule: by_rule(ruling.ruling, &judges[..1]),
+                ..RulingRecord::new(ruling, Ruler::Judge { name })
             })
         }
     }
@@ -156,7 +159,7 @@ fn ruling(
 pub(crate) fn counted(
     answer: Option<&CallAnswer>,
     require_evidence: bool,
-    support: &dyn Fn(&Reference) -> Support,
+    support: Supports<'_>,
 ) -> Result<Ruling, String> {
     match answer {
         Some(CallAnswer::Judge { ruling }) => Ok(match doubt(ruling, require_evidence, support) {
@@ -171,17 +174,13 @@ pub(crate) fn counted(
 }
 
 /// The reason why a ruling cannot be accepted. Returns `None` if the ruling can be accepted.
-fn doubt(
-    ruling: &Ruling,
-    require_evidence: bool,
-    support: &dyn Fn(&Reference) -> Support,
-) -> Option<String> {
+fn doubt(ruling: &Ruling, require_evidence: bool, support: Supports<'_>) -> Option<String> {
     if ruling.ruling != RulingWord::Dismiss || !require_evidence {
         return None;
     }
     let in_rationale = || references(ruling.rationale.as_written());
     let explained = ruling.coder_evidence.is_some();
-    let unexplained = |found: &Reference| !explained && support(found) == Support::Written;
+    let unexplained = |found: &Reference| !explained && support(ruling, found) == Support::Written;
     let cited: Vec<(String, Option<Reference>)> = if ruling.citations.is_empty() {
         in_rationale()
             .map(|found| (found.path.clone(), Some(found)))
@@ -198,11 +197,23 @@ fn doubt(
     let missing = cited.iter().find(|(_, found)| {
         !found
             .as_ref()
-            .is_some_and(|found| support(found) != Support::Missing)
+            .is_some_and(|found| support(ruling, found) != Support::Missing)
     });
     if let Some((citation, _)) = missing {
         return Some(format!(
             "the judge dismissed it citing `{citation}`, which does not exist"
+        ));
+    }
+    let is_elsewhere = |(_, found): &(String, Option<Reference>)| {
+        found
+            .as_ref()
+            .is_some_and(|found| support(ruling, found) == Support::Elsewhere)
+    };
+    if cited.iter().all(is_elsewhere) {
+        return Some(format!(
+            "the judge dismissed it citing `{}`, which is not near the finding and which neither side names, without \
+             saying what it shows",
+            cited[0].0
         ));
     }
     // The text of the rationale can cite further lines that the coder wrote, for example as `src/a.rs:7`. The
@@ -245,7 +256,10 @@ mod tests {
     #[test]
     fn a_dismissal_needs_evidence_that_exists() {
         let text_of = |path: &str| (path == "a.py").then(|| "one\ntwo\n".to_owned());
-        let tree = |cited: &Reference| exists(cited, &text_of);
+        let tree = |_: &Ruling, cited: &Reference| match exists(cited, &text_of) {
+            true => Support::Exists,
+            false => Support::Missing,
+        };
         let word = |answer: &CallAnswer, require| {
             counted(Some(answer), require, &tree)
                 .map(|ruling| ruling.ruling)

@@ -615,6 +615,5 @@ fn debate(context: &RoundContext<'_>, members: &[Member]) -> Debate {
         defences: defences.collect(),
         silent,
         reviewers: reviewed.reviewers,
-        ..Debate::default()
     }
 }

@@ -17,7 +17,7 @@ use crate::history::queries::rows::Binding;
 use crate::protocol::text::references::{self, Reference};
 use crate::rules::consensus::similarity::identity;
 use crate::rules::review::rulings;
-use crate::workflows::review::disputes::references::{Support, exists};
+use crate::workflows::review::disputes::references::exists;
 use crate::workflows::review::findings::edited::{self, Raised};
 use crate::workflows::review::findings::round::{Round, TextOf};
 use crate::workflows::run::redaction::Redaction;
@@ -215,7 +215,7 @@ fn new_evidence(
     };
     let is_new = |one: &Reference| {
         let path = one.path.as_str();
-        let Some(text) = text_of(path).filter(|_| exists(one, &text_of) == Support::Exists) else {
+        let Some(text) = text_of(path).filter(|_| exists(one, &text_of)) else {
             return false;
         };
         if let [test] = one.names.as_slice() {

@@ -229,7 +229,11 @@ impl ReviewState {
         if finding.reverses.is_some() || finding.is_rejected() || self.is_judged_first(finding) {
             return false;
         }
-        if self.still_disputed.contains_key(&finding.id) {
+        // The objection of an earlier run is recorded.
+        let is_carried_on = self
+            .dispute_of(finding.id)
+            .is_some_and(|dispute| self.carried.contains_key(&dispute.number));
+        if self.still_disputed.contains_key(&finding.id) || is_carried_on {
             return false;
         }
         if self

@@ -115,7 +115,9 @@ fn where_nobody_has_anything_to_examine_the_report_says_so() {
         let ended = bench.review(Mode::Review, runner).ended.outcome;
         let told = events(&bench, &ended.run);
         let debate = told.iter().filter(|event| {
-            event["event"].as_str().is_some_and(|name| name.starts_with("debate"))
+            event["event"]
+                .as_str()
+                .is_some_and(|name| name.starts_with("debate"))
         });
         let [concluded] = &debate.collect::<Vec<_>>()[..] else {
             panic!("one event: {told:#?}")
@@ -124,9 +126,10 @@ fn where_nobody_has_anything_to_examine_the_report_says_so() {
         let content: serde_json::Value = serde_json::from_str(content).unwrap();
         (ended.exit, content["summary"].as_str().unwrap().to_owned())
     };
-    let both = ScriptedRunner::new()
-        .on("a", "review", json_review(""))
-        .on("b", "review", json_review(""));
+    let both =
+        ScriptedRunner::new()
+            .on("a", "review", json_review(""))
+            .on("b", "review", json_review(""));
     assert_eq!(
         report(both),
         (
@@ -142,7 +145,8 @@ fn where_nobody_has_anything_to_examine_the_report_says_so() {
         report(one),
         (
             ExitReason::AgentFailed,
-            "1 of 2 reviewers answered: no findings. Debate incomplete - b did not respond.".to_owned()
+            "1 of 2 reviewers answered: no findings. Debate incomplete - b did not respond."
+                .to_owned()
         )
     );
 }

@@ -265,6 +265,7 @@ impl ReviewWorkflow {
                 dispute.finding = here.next().expect("a finding of the run").clone();
                 dispute.members = here.cloned().collect();
                 dispute.objection.finding = dispute.finding.id;
+                dispute.discarded_by = None;
                 // An escalated dispute keeps its route if the command line sets no other route.
                 let is_named = self
                     .state

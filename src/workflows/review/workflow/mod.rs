@@ -273,10 +273,8 @@ impl Workflow for ReviewWorkflow {
                             ..Ruling::bare(word)
                         };
                         let ruling = RulingRecord {
-                            ruling,
-                            by: Ruler::Human,
-                            votes: Vec::new(),
                             cited,
+                            ..RulingRecord::new(ruling, Ruler::Human)
                         };
                         self.append(DisputeEvent::RulingGiven { dispute, ruling })?;
                     }

@@ -14,7 +14,7 @@ use crate::domain::{
 use crate::protocol::request::{SourceFile, Task};
 use crate::protocol::text::references::references;
 use crate::rules::review::{mandatory, objections};
-use crate::workflows::review::disputes::references::exists;
+use crate::workflows::review::disputes::references::support;
 use crate::workflows::review::disputes::resolve;
 use crate::workflows::run::call::CallRequest;
 use crate::workflows::run::error::RunError;
@@ -178,19 +178,16 @@ impl WatchWorkflow {
         };
         let text_of = |path: &str| self.resources.workspace.read(path);
         let require = self.resources.settings.review.judge.require_evidence;
-        let ruling = resolve::counted(Some(last), require, &|cited| exists(cited, &text_of))
-            .unwrap_or_else(|error| Ruling {
-                rationale: error.into(),
-                ..Ruling::bare(RulingWord::Escalate)
-            });
+        let ruling = resolve::counted(Some(last), require, &|ruling, cited| {
+            support(&disputed.dispute, ruling, cited, &text_of)
+        })
+        .unwrap_or_else(|error| Ruling {
+            rationale: error.into(),
+            ..Ruling::bare(RulingWord::Escalate)
+        });
         let disposition = objections::disposition(&ruling);
         let reason = ruling.rationale.clone();
-        let mut ruling = RulingRecord {
-            ruling,
-            by: by.clone(),
-            votes: Vec::new(),
-            cited: Vec::new(),
-        };
+        let mut ruling = RulingRecord::new(ruling, by.clone());
         let file = disputed.dispute.finding.raw.file.as_deref();
         let references = cited::relied_on(&ruling, &disputed.dispute.objection.evidence);
         ruling.cited = cited::record(references, file.unwrap_or_default(), &text_of);

@@ -17,6 +17,7 @@ use crate::history::queries::rows::DisputeRecord;
 use crate::history::store::Journal;
 use crate::history::{Author, FoundDispute, JournalError};
 use crate::protocol::text::printable;
+use crate::rules::review::objections;
 use crate::workflows::review::code::coder_changes::Trees;
 use crate::workflows::review::disputes::rulings::succession;
 use crate::workflows::review::recorded::dispute_code::DisputeCode;
@@ -176,10 +177,7 @@ impl Page {
         for member in &record.dispute.members {
             page.finding(member, &DisputeCode::default());
         }
-        match record.dispute.objector {
-            Objector::Coder => page.section("Objection"),
-            objector => page.section(objector.heading()),
-        }
+        page.section(&objections::heading(&record.dispute));
         // The objection of a person is not shown, because the person's ruling contains the same text.
         if record.dispute.objector != Objector::Person {
             page.body(2, &record.dispute.objection.text);

@@ -10,6 +10,7 @@ use crate::cli::report::text::disputes::{ending, own};
 use crate::cli::style::{self, Color};
 use crate::domain::{Dispute, Finding, Outcome, RulingRecord};
 use crate::protocol::text::{location, printable};
+use crate::rules::review::objections;
 
 #[derive(Debug, Serialize)]
 pub(crate) struct DisputeView {
@@ -179,7 +180,7 @@ fn sides(dispute: &Dispute, cast: &Cast) -> Vec<SideView> {
         });
     }
     sides.push(SideView {
-        heading: dispute.objector.heading().to_owned(),
+        heading: objections::heading(dispute),
         who,
         role,
         text: printable::block(&dispute.objection.text),
