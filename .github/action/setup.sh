@@ -22,7 +22,7 @@ sources=$(cd "$GITHUB_ACTION_PATH" && find src Cargo.toml Cargo.lock -type f | L
 done | digest)
 rust=$(cd "$GITHUB_ACTION_PATH" && (rustc --version 2>/dev/null || echo none) | digest)
 # Values of the event: the head of the request, and the branch into which it is merged.
-head= base=
+head='' base=''
 if [ -f "${GITHUB_EVENT_PATH:-}" ]; then
   values=$(python3 -I - "$GITHUB_EVENT_PATH" <<'END'
 import json, re, sys

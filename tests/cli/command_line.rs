@@ -23,6 +23,7 @@ fn project() -> Sandbox {
 #[test]
 fn list_and_both_ways_to_ask_for_json_work_everywhere() {
     let sandbox = project();
+    sandbox.write("clean.json", r#"{"model": "a", "findings": []}"#);
     for group in ["runs", "disputes", "consensus", "agents"] {
         let bare = sandbox.glee(&[group]);
         assert_eq!(bare.code, 0, "{bare}");
@@ -51,7 +52,7 @@ fn list_and_both_ways_to_ask_for_json_work_everywhere() {
         &["stats", "deadlocks"],
         &["review", "--dry-run"],
         &["doctor"],
-        &["merge"],
+        &["merge", "clean.json"],
     ] {
         let json = sandbox.glee(&[args, &["--json"]].concat());
         assert!(

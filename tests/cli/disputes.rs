@@ -251,7 +251,7 @@ fn shows_one_with_all_that_was_said() {
       Evidence: src/web.rs:9
       (raised by codex)
 
-    Objection
+    The coder objects
       The value is a constant.
       Evidence: src/names.rs:1
 

@@ -297,7 +297,11 @@ fn spec_17_what_stands_around_a_review_hides_no_finding() {
         );
     }
     let nothing = Sandbox::new().glee_with(&["merge"], r#"{"model": "a", "remarks": [1]}"#);
-    insta::assert_snapshot!(nothing.stderr, @"warning: an object holds neither a finding nor an answer of a debate");
+    insta::assert_snapshot!(nothing.stderr, @"
+    warning: an object holds neither a finding nor an answer of a debate
+    error: cannot read findings from the input: no reviewer states a result
+    hint: `glee merge --help` describes the input
+    ");
 }
 
 /// The same finding of two reviewers at two places becomes one finding of both.
