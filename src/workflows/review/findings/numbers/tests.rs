@@ -446,6 +446,8 @@ fn answered(reviewer: &str, findings: Vec<RawFinding>) -> EventKind {
             findings,
             notes: String::new(),
             problem: None,
+            read: None,
+            unclosed: None,
         },
         transcript: None,
         millis: 1,

@@ -1,0 +1,74 @@
+//! Measures the reading of prose beside a count of 0 on labelled closings.
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test fails by panicking, and prints its figures"
+)]
+
+use std::fs;
+use std::path::Path;
+
+use super::{Bearing, bearing};
+
+struct Closing {
+    label: String,
+    text: String,
+}
+
+fn closings() -> Vec<Closing> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/closings");
+    let mut all = Vec::new();
+    let mut files: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.sort();
+    for file in files {
+        let text = fs::read_to_string(file).unwrap();
+        for block in text.split("### ").skip(1) {
+            let (label, text) = block.split_once('\n').unwrap();
+            all.push(Closing {
+                label: label.to_owned(),
+                text: text.trim().to_owned(),
+            });
+        }
+    }
+    all
+}
+
+#[test]
+fn no_closing_is_green_by_mistake_and_few_clean_ones_are_asked() {
+    let closings = closings();
+    let (mut clean, mut asked, mut green, mut unclear) = (0, 0, 0, 0);
+    for Closing { label, text } in &closings {
+        let bearing = bearing(text);
+        let is_green = bearing == Bearing::Agrees;
+        match label.as_str() {
+            "clean" => {
+                clean += 1;
+                if !is_green {
+                    asked += 1;
+                    println!("ASKED {bearing:?}\n  {text}");
+                }
+            }
+            "ask" | "incomplete" => {
+                if is_green {
+                    green += 1;
+                    println!("GREEN {text}");
+                }
+                if label == "incomplete" && !matches!(bearing, Bearing::Contradicts(_)) {
+                    unclear += 1;
+                    println!("NOT BY FORM {text}");
+                }
+            }
+            other => panic!("{other}"),
+        }
+    }
+    println!(
+        "{} closings, {clean} clean: {asked} asked; {green} green by mistake",
+        closings.len()
+    );
+    assert_eq!(green, 0);
+    assert_eq!(unclear, 0);
+    assert!(asked * 10 <= clean);
+}
