@@ -8,7 +8,7 @@ use super::answer::Body;
 use super::code::language;
 use crate::agents::builtin::rules::catalog::{Catalog, CatalogError};
 use crate::agents::builtin::rules::scan::{Hit, RuleEdit, folded};
-use crate::domain::{RawFinding, ReadExtent, Severity, Untrusted};
+use crate::domain::{CodeRead, RawFinding, Severity, Untrusted};
 use crate::protocol::request::SourceFile;
 
 pub(crate) fn review(files: &[SourceFile], root: &Path) -> Result<Body, CatalogError> {
@@ -24,7 +24,7 @@ pub(crate) fn review(files: &[SourceFile], root: &Path) -> Result<Body, CatalogE
         );
     }
     let has_rules = |file: &SourceFile| language::without_rules(&file.path).is_none();
-    let read = files.iter().all(has_rules).then_some(ReadExtent::All);
+    let read = files.iter().all(has_rules).then_some(CodeRead::All);
     Ok(Body::Review { findings, read })
 }
 

@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    Certainty, DefenceWord, DisputeNumber, FindingId, PairId, QuestionAnswer, ReadExtent, Recheck,
+    Certainty, CodeRead, DefenceWord, DisputeNumber, FindingId, PairId, QuestionAnswer, Recheck,
     Response, Ruling, Validation, Verdict,
 };
 use crate::protocol::request::{Request, Task};
@@ -170,7 +170,7 @@ pub struct ReviewReply {
     /// A summary in addition to the findings.
     pub summary: Option<String>,
     /// `all` if the reviewer read all of the code that it was asked to review, otherwise `part`.
-    pub read: Option<ReadExtent>,
+    pub read: Option<CodeRead>,
 }
 
 /// A finding of a review.

@@ -17,7 +17,7 @@ use indicatif::{BinaryBytes, HumanCount};
 use textwrap::{Options, WordSplitter, WrapAlgorithm};
 
 use crate::domain::{
-    AgentName, FileChange, Finding, ReadExtent, RulingWord, Settler, Severity, Skip, Tag,
+    AgentName, CodeRead, FileChange, Finding, RulingWord, Settler, Severity, Skip, Tag,
 };
 use crate::protocol::text::printable;
 
@@ -343,10 +343,10 @@ pub fn tag(finding: &Finding) -> String {
 }
 
 /// What a reviewer says about its own answer, as in `0 findings, read all`.
-pub fn closed(findings: u64, read: Option<ReadExtent>) -> String {
+pub fn closed(findings: u64, read: Option<CodeRead>) -> String {
     let read = match read {
-        Some(ReadExtent::All) => ", read all",
-        Some(ReadExtent::Part) => ", read only a part",
+        Some(CodeRead::All) => ", read all",
+        Some(CodeRead::Part) => ", read only a part",
         None => "",
     };
     count(findings, "finding") + read

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    AgentName, AnswerStatus, Comparison, Defended, DisputeNumber, Examined, FailureKind,
-    PairComparison, PeerReview, RaisedIn, RawFinding, ReadExtent, Recheck, Response, Ruling, Said,
-    Unclosed, Untrusted,
+    AgentName, AnswerStatus, CodeRead, Comparison, Defended, DisputeNumber, Examined, FailureKind,
+    PairComparison, PeerReview, RaisedIn, RawFinding, Recheck, Response, Ruling, Said, Unclosed,
+    Untrusted,
 };
 
 /// The purpose of a call. Within a run, the purpose, the agent and the attempt identify a call.
@@ -217,7 +217,7 @@ pub enum CallAnswer {
         problem: Option<String>,
         /// How much of the code the reviewer says it read.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        read: Option<ReadExtent>,
+        read: Option<CodeRead>,
         /// Why the reviewer is asked about this answer; absent if the answer leaves no question.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         unclosed: Option<Unclosed>,
@@ -226,7 +226,7 @@ pub enum CallAnswer {
     Close {
         findings: u64,
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        read: Option<ReadExtent>,
+        read: Option<CodeRead>,
     },
     /// The aggregator's answers about pairs of findings. A pair without an answer stays apart.
     Same {

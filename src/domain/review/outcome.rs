@@ -34,12 +34,12 @@ impl AnswerStatus {
 /// How much of the code a reviewer says it read: the word `read` of the closing line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum ReadExtent {
+pub enum CodeRead {
     All,
     Part,
 }
 
-impl ReadExtent {
+impl CodeRead {
     /// Joins two statements about the same code. If they differ, only part of the code was read.
     pub fn joined(one: Option<Self>, other: Option<Self>) -> Option<Self> {
         match (one, other) {

@@ -5,7 +5,7 @@ use std::io::{self, BufRead};
 
 use serde_json::Value;
 
-use crate::domain::{ReadExtent, Untrusted};
+use crate::domain::{CodeRead, Untrusted};
 use crate::protocol::replies::reply::{self, Closing, FINDINGS, Walk, is_nonce};
 use crate::protocol::replies::review::beside::{Bearing, bearing};
 use crate::protocol::text::ScanState;
@@ -17,7 +17,7 @@ const PROSE_CAP: usize = 16 << 10;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CloseAnswer {
     pub findings: u64,
-    pub read: Option<ReadExtent>,
+    pub read: Option<CodeRead>,
 }
 
 /// The reason why an answer says nothing about the earlier answer.
@@ -109,7 +109,7 @@ mod tests {
         let all = |findings| {
             Some(CloseAnswer {
                 findings,
-                read: Some(ReadExtent::All),
+                read: Some(CodeRead::All),
             })
         };
         for (answer, expected) in [

@@ -6,7 +6,7 @@
 
 use std::io::{self, BufRead};
 
-use crate::domain::ReadExtent;
+use crate::domain::CodeRead;
 use crate::protocol::text::json::Extractor;
 use crate::protocol::text::lines::{CleanLines, Line};
 use crate::protocol::text::{FoundObject, LineKind, ScanState, Scope, Structure, nonce};
@@ -112,7 +112,7 @@ pub(crate) struct Closing<'a> {
     /// The number in the closing line, or `Err` if several closing lines contain different numbers.
     announced: Option<Result<u64, Disagreement>>,
     /// How much of the code was read. If several closing lines differ, only part of the code was read.
-    extent: Option<ReadExtent>,
+    extent: Option<CodeRead>,
     rejected: Option<&'static str>,
 }
 
@@ -137,7 +137,7 @@ impl<'a> Closing<'a> {
             self.rejected = self.wrong(line.trim()).or(self.rejected);
             return false;
         };
-        self.extent = ReadExtent::joined(self.extent, extent);
+        self.extent = CodeRead::joined(self.extent, extent);
         self.announced = Some(match self.announced {
             None => Ok(count),
             Some(Ok(before)) if before == count => Ok(count),
@@ -172,7 +172,7 @@ impl<'a> Closing<'a> {
         }
     }
 
-    fn read(&self, line: &str) -> Option<(u64, Option<ReadExtent>)> {
+    fn read(&self, line: &str) -> Option<(u64, Option<CodeRead>)> {
         let (nonce, digits, word) = self.count_of(line)?;
         let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
         // A number that needs more than 64 bits becomes `u64::MAX`. No answer contains this many entries.
@@ -219,7 +219,7 @@ impl<'a> Closing<'a> {
         self.announced.is_some()
     }
 
-    pub(crate) fn extent(&self) -> Option<ReadExtent> {
+    pub(crate) fn extent(&self) -> Option<CodeRead> {
         self.extent
     }
 }
@@ -229,11 +229,11 @@ pub(crate) const FINDINGS: &str = "findings";
 
 /// Reads the word after `read=`. A word other than `all` says that something was not read. The words of the prompt's
 /// own example say nothing.
-pub(crate) fn extent(word: &str) -> Option<ReadExtent> {
+pub(crate) fn extent(word: &str) -> Option<CodeRead> {
     match word.to_lowercase().as_str() {
-        "all" => Some(ReadExtent::All),
+        "all" => Some(CodeRead::All),
         "" | "all|part" | "<all|part>" | "<r>" => None,
-        _ => Some(ReadExtent::Part),
+        _ => Some(CodeRead::Part),
     }
 }
 
@@ -282,15 +282,15 @@ mod tests {
     fn only_the_word_all_says_that_everything_was_read() {
         for (words, expected) in [
             (&[""][..], None),
-            (&[" read=all"], Some(ReadExtent::All)),
-            (&[" read=ALL"], Some(ReadExtent::All)),
-            (&[" read=part"], Some(ReadExtent::Part)),
-            (&[" read=partial"], Some(ReadExtent::Part)),
-            (&[" read=none"], Some(ReadExtent::Part)),
+            (&[" read=all"], Some(CodeRead::All)),
+            (&[" read=ALL"], Some(CodeRead::All)),
+            (&[" read=part"], Some(CodeRead::Part)),
+            (&[" read=partial"], Some(CodeRead::Part)),
+            (&[" read=none"], Some(CodeRead::Part)),
             (&[" read=all|part"], None),
-            (&[" read=all", " read=part"], Some(ReadExtent::Part)),
-            (&[" read=part", " read=all"], Some(ReadExtent::Part)),
-            (&[" read=all", ""], Some(ReadExtent::All)),
+            (&[" read=all", " read=part"], Some(CodeRead::Part)),
+            (&[" read=part", " read=all"], Some(CodeRead::Part)),
+            (&[" read=all", ""], Some(CodeRead::All)),
         ] {
             let mut closing = closing();
             for word in words {

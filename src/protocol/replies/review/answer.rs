@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{AnswerStatus, RawFinding, ReadExtent, Unclosed};
+use crate::domain::{AnswerStatus, CodeRead, RawFinding, Unclosed};
 
 /// The command `glee parse` prints this type as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,7 +20,7 @@ pub struct ReviewAnswer {
     pub summary: Option<String>,
     /// How much of the code the reviewer says it read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub read: Option<ReadExtent>,
+    pub read: Option<CodeRead>,
     /// What the reviewer can still say about its answer without the code. An answer with such a question is
     /// incomplete.
     #[serde(default, skip_serializing_if = "Option::is_none")]

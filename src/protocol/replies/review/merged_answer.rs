@@ -15,7 +15,7 @@ use std::collections::HashSet;
 
 use super::prose::ProseReader;
 use super::result::{self, JsonResult, OfText};
-use crate::domain::{AnswerStatus, RawFinding, ReadExtent, Tag};
+use crate::domain::{AnswerStatus, CodeRead, RawFinding, Tag};
 use crate::protocol::replies::reply::{Closing, ReplyLine, is_nonce};
 use crate::protocol::replies::review::answer::ReviewAnswer;
 use crate::protocol::text::{FoundObject, LineKind};
@@ -118,7 +118,7 @@ impl<'a> Results<'a> {
         let malformed = results().any(|result| result.malformed);
         let extent = results()
             .map(|result| result.read)
-            .fold(closing.extent(), ReadExtent::joined);
+            .fold(closing.extent(), CodeRead::joined);
         let is_signed_by_nonce = self.is_signed_by_nonce();
         let verdict = self
             .blocks

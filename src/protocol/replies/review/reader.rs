@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead};
 
-use crate::domain::{AnswerStatus, ReadExtent, RulingRef, Unclosed};
+use crate::domain::{AnswerStatus, CodeRead, RulingRef, Unclosed};
 use crate::protocol::replies::reply::{Closing, FINDINGS, Walk};
 use crate::protocol::replies::review::answer::ReviewAnswer;
 use crate::protocol::replies::review::beside::{Bearing, bearing};
@@ -84,7 +84,7 @@ fn hold_against_words(answer: &mut ReviewAnswer) {
                 part.trim()
             )
         }
-        _ if answer.read == Some(ReadExtent::Part) => {
+        _ if answer.read == Some(CodeRead::Part) => {
             "the reviewer read only part of the code (`read=part`)".to_owned()
         }
         Bearing::Doubtful(part) => {

@@ -10,7 +10,7 @@ use super::answer::ReviewAnswer;
 use super::beside;
 use super::fields::FindingFields;
 use super::prose;
-use crate::domain::{RawFinding, ReadExtent};
+use crate::domain::{CodeRead, RawFinding};
 use crate::protocol::replies::reply;
 use crate::protocol::sarif;
 use crate::protocol::text::json::LenientValue;
@@ -33,7 +33,7 @@ pub(crate) struct JsonResult {
     pub(crate) enveloped: bool,
     pub(crate) verdict: Option<String>,
     pub(crate) summary: Option<String>,
-    pub(crate) read: Option<ReadExtent>,
+    pub(crate) read: Option<CodeRead>,
     nonces: BTreeSet<String>,
     /// Whether the document is a `review_result` or an object with a list of findings. The list can be empty.
     in_form: bool,
@@ -210,7 +210,7 @@ impl JsonResult {
                 "verdict" => verdict = value,
                 "read" if matches!(place, Place::Top | Place::Wrapped) => {
                     let extent = value.word().and_then(|word| reply::extent(&word));
-                    self.read = ReadExtent::joined(self.read, extent);
+                    self.read = CodeRead::joined(self.read, extent);
                 }
                 name if is_judgement(name) && matches!(place, Place::Top | Place::Wrapped) => {
                     if let Some(failing) = failing(name, value) {

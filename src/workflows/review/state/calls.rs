@@ -2,7 +2,7 @@
 
 use super::ReviewState;
 use crate::domain::event::{CallAnswer, CallId, Purpose};
-use crate::domain::{AnswerStatus, CallMetadata, FailureKind, ReadExtent, Usage};
+use crate::domain::{AnswerStatus, CallMetadata, CodeRead, FailureKind, Usage};
 
 /// In one round, a reviewer gets at most this number of requests to re-check the same finding.
 pub(crate) const RECHECKS: u32 = 2;
@@ -79,7 +79,7 @@ impl ReviewState {
 
     /// A reviewer said what its answer means. The answer becomes complete if the reviewer read all of the code, and
     /// reports exactly the findings that were read. Otherwise the answer stays incomplete.
-    fn close(&mut self, call: &CallId, number: u64, read: Option<ReadExtent>) {
+    fn close(&mut self, call: &CallId, number: u64, read: Option<CodeRead>) {
         let Some(asked) = call.asked_about() else {
             return;
         };
@@ -97,7 +97,7 @@ impl ReviewState {
         else {
             return;
         };
-        if number == findings.len() as u64 && read == Some(ReadExtent::All) && unclosed.is_some() {
+        if number == findings.len() as u64 && read == Some(CodeRead::All) && unclosed.is_some() {
             *status = if number == 0 {
                 AnswerStatus::Clean
             } else {

@@ -9,8 +9,8 @@ use crate::domain::event::{
     Purpose, ReviewEvent, RunEvent, WatchEvent,
 };
 use crate::domain::{
-    AdvisoryStatus, AgentName, AnswerStatus, DebateMessage, Dispute, FileChange, Finding, Objector,
-    ReadExtent, ReusedFrom, Role, Ruler, RunId, Tag,
+    AdvisoryStatus, AgentName, AnswerStatus, CodeRead, DebateMessage, Dispute, FileChange, Finding,
+    Objector, ReusedFrom, Role, Ruler, RunId, Tag,
 };
 use crate::protocol::text::printable;
 
@@ -634,7 +634,7 @@ fn summary(answer: &CallAnswer) -> (Glyph, String) {
             count(findings.len(), "finding") + ", but the answer leaves a question",
         ),
         CallAnswer::Close { findings, read } => {
-            let glyph = complete(*read != Some(ReadExtent::Part));
+            let glyph = complete(*read != Some(CodeRead::Part));
             (glyph, closed(*findings, *read))
         }
         CallAnswer::Review {

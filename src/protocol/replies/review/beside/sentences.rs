@@ -61,6 +61,12 @@ static COUNTED: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 const OF_A_PART: &[&str] = &[
+    "i was shown",
+    "no obvious",
+    "any obvious",
+    "nothing obvious",
+    "keine offensichtlichen",
+    "no glaring",
     "first glance",
     "quick look",
     "at a glance",

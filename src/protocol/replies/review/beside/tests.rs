@@ -8,7 +8,11 @@
 use std::fs;
 use std::path::Path;
 
+use proptest::prelude::*;
+
 use super::{Bearing, bearing};
+use crate::domain::AnswerStatus;
+use crate::protocol::replies::review::reader;
 
 struct Closing {
     label: String,
@@ -71,4 +75,28 @@ fn no_closing_is_green_by_mistake_and_few_clean_ones_are_asked() {
     assert_eq!(green, 0);
     assert_eq!(unclear, 0);
     assert!(asked * 10 <= clean);
+}
+
+#[test]
+fn an_answer_assembled_from_closings_is_clean_only_if_each_of_them_is() {
+    let closings = closings();
+    let indexes = prop::collection::vec(any::<prop::sample::Index>(), 1..5);
+    let json = any::<bool>();
+    proptest!(ProptestConfig::with_cases(600), |(indexes in indexes, json in json)| {
+        let chosen: Vec<&Closing> = indexes.iter().map(|index| index.get(&closings)).collect();
+        let words: Vec<&str> = chosen.iter().map(|closing| closing.text.as_str()).collect();
+        let words = words.join("\n\n");
+        let answer = if json {
+            serde_json::json!({"nonce": "n", "findings": [], "summary": words, "read": "all"}).to_string()
+        } else {
+            format!("{words}\n\nGLEE-REVIEW-END nonce=n findings=0 read=all\n")
+        };
+        let read = reader::parse(answer.as_bytes(), Some("n")).unwrap();
+        let is_clean = chosen.iter().all(|closing| closing.label == "clean");
+        prop_assert!(is_clean || read.status != AnswerStatus::Clean, "{answer}");
+        // A part that was not read is never clean, whatever the words are.
+        let part = answer.replace("read=all", "read=part").replace("\"all\"", "\"part\"");
+        let read = reader::parse(part.as_bytes(), Some("n")).unwrap();
+        prop_assert!(!read.status.is_complete(), "{part}");
+    });
 }

@@ -120,7 +120,7 @@ words! {
         correcto correcta bien limpio correto bom corretto bene pulito netjes goed";
 
     // Verbs whose object is a hazard that the code deals with.
-    HANDLES: "considered drops gone replaces replaced reduces reduced handle handles handled handling avoid avoids prevent prevents prevented guard guards fix fixes fixed catch \
+    HANDLES: "considered moved moves drops gone replaces replaced reduces reduced handle handles handled handling avoid avoids prevent prevents prevented guard guards fix fixes fixed catch \
         catches reject rejects rejected raise raises return returns returned reported surfaced asserted wrapped wraps wrap mapped converted prints printed emits says reads cover covers covered protect protects resolve resolves \
         resolved remove removes removed eliminate eliminates log logs logged propagate propagates propagated against \
         tolerate tolerates including regarding verhindert behandelt évite gère";
@@ -134,7 +134,7 @@ words! {
         denied forbidden refused excluded omitted omit skipped skip timeout timed exhausted exceeded relied blocked \
         cut cropped clipped dropped low garbled remaining failed fails fail failing failure failures \
         limit limits limited sorry apologies apologize apologise unfortunately decline declined sandboxed ignored ignore \
-        aborted interrupted abort stopped cancelled canceled unsupported unknown placeholder redacted hidden elided \
+        refuse refuses aborted interrupted abort stopped cancelled canceled unsupported unknown placeholder redacted hidden elided \
         abbreviated sampled beyond oversized tooling login unauthorized disconnected offline crashed crash unfinished pending later tomorrow assume assumed \
         assuming assumption guess guessed guessing spot-checked mostly largely roughly briefly glanced cursory superficial \
         abgeschnitten teilweise unvollständig verweigert ausgeschlossen übersprungen gekürzt leider entschuldigung \
@@ -200,7 +200,7 @@ words! {
         partly chunk chunks snippet snippets mostly rest remaining filenames \
         nur teil teile hälfte ersten partie début moitié premières parte mitad primera primeras metà metade eerste";
 
-    REVIEWED: "reviewed review read checked examined inspected traced verified looked analyzed analysed audited compared \
+    REVIEWED: "tested works work matches match agree agrees affects reviewed review read checked examined inspected traced verified looked analyzed analysed audited compared \
         walked went followed confirmed geprüft gelesen durchgesehen examiné relu vérifié lu revisado leído verificado \
         esaminato verificato gelezen bekeken проверил проверены";
 
@@ -216,7 +216,7 @@ words! {
 
 /// Says that nothing was found, in languages without blanks between words. It is taken out of its sentence before the
 /// rest is read.
-pub(crate) const NOTHING_CJK: &str = "(?:没有|沒有|未|无|無|没|沒|尚未|并未|並未)(?:再)?(?:发现|發現|看到|检测到|存在)?(?:需要)?(?:任何|其他|明显的?|新的?|严重|阻塞性?)*(?:问题|問題|缺陷|错误|錯誤|漏洞|隐患|风险|異常|异常|意见|發現|发现|bug|Bug|BUG|报告的(?:内容|问题)|(?:修改|更改|修复|改动|补充)(?:的(?:地方|内容|问题))?)(?:(?:或|和|、|及)[^，。；]{0,8}(?:问题|漏洞|缺陷|风险|错误))*|\
+pub(crate) const NOTHING_CJK: &str = "(?:没有|沒有|未|无|無|没|沒|尚未|并未|並未)(?:再)?(?:发现|發現|看到|检测到|存在)?(?:需要)?(?:任何|其他|明显的?|新的?|严重|阻塞性?|安全性?|正确性|性能|逻辑|功能|或|和|、|及|上的?|的)*(?:问题|問題|缺陷|错误|錯誤|漏洞|隐患|风险|異常|异常|意见|發現|发现|bug|Bug|BUG|报告的(?:内容|问题)|(?:修改|更改|修复|改动|补充)(?:的(?:地方|内容|问题))?)(?:(?:或|和|、|及)[^，。；]{0,8}(?:问题|漏洞|缺陷|风险|错误))*|\
     不存在(?:任何)?(?:问题|問題|缺陷|漏洞)|无需(?:修改|更改)|看起来(?:不错|很好|没问题)|可以合并|审查通过|一切正常|\
     (?:が、|が,)?(?:(?:バグ|不具合|欠陥|誤り|脆弱性|セキュリティ|性能|品質|設計|動作|機能|技術|問題)(?:や|・|、|および))*(?:(?:セキュリティ|性能|品質|設計|動作|機能|技術|実装)(?:上の|面の|的な|の))?(?:ともに)?(?:特に|とくに|重大な|新たな|新しい)?(?:問題|指摘事項|指摘|不具合|懸念|バグ|脆弱性|欠陥|改善点|課題|気になる箇所|報告すべき事項|報告すべき)(?:点|事項)?(?:は|も|が|ともに)?(?:特に)?(?:ありません(?:でした)?|見つかりません(?:でした)?|見当たりません(?:でした)?|検出されません(?:でした)?|ございません(?:でした)?|なし|無し|なかったです|ないです|ない)|特にありません|特になし|良好です|\
     (?:문제|이상|결함|오류|버그|지적사항|특이사항|발견사항)(?:점|사항)?(?:가|이|은|는|도|를|을)?(?:전혀)?(?:없습니다|없음|없었습니다|없어요|발견되지않았습니다|발견되지않음|발견하지못했습니다|찾지못했습니다|보이지않습니다)";
