@@ -17,6 +17,7 @@ mod exchange;
 mod findings;
 mod formats;
 mod golden;
+mod green;
 mod hooks;
 mod html_report;
 mod identity;
