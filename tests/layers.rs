@@ -43,7 +43,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("serde_yaml", &["config"]),
     ("yaml_edit", &["config"]),
     ("tokio::process", &["agents/process/runner.rs"]),
-    ("regex", &["protocol"]),
+    ("regex", &["protocol", "workspace/select/read_hashes.rs"]),
     (
         "minijinja",
         &["protocol/prompts", "cli/report/html", "cli/serve"],

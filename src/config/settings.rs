@@ -11,11 +11,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::config::schema::forms::{
-    Adapter, Age, Command, Commands, Id, LinkFormat, Model, Money, Name, Price, Reviewers, Size,
-    Tags, Threshold, Url, Variables, Whole, Words,
+    Adapter, Age, Command, Commands, Id, LinkFormat, Model, Money, Name, Price, ReuseForm,
+    Reviewers, Size, Tags, Threshold, Url, Variables, Whole, Words,
 };
 use crate::config::schema::values::{
-    As, ConfirmAbove, Count, Delay, Hyperlink, OrAll, OrNone, ReviewerChoice, Time,
+    As, ConfirmAbove, Count, Delay, Hyperlink, OrAll, OrNone, ReuseMode, ReviewerChoice, Time,
 };
 use crate::domain::{Agent, AgentName, Caps, Disposition, Effort, Price as Dollars, Role, Route};
 use crate::rules::consensus::Policy;
@@ -137,8 +137,9 @@ section! {
         pub rounds: u32 as "As::<Count<1, 100>>" = 1,
         /// Whether the reviewer that raised a finding checks the fix.
         pub recheck: bool = true,
-        /// Whether Glee reuses a reviewer's earlier answers about unchanged content.
-        pub reuse: bool = true,
+        /// Whether Glee reuses a reviewer's earlier answers about unchanged content. `strict` reuses them only while no
+        /// file of the tree changes.
+        pub reuse: ReuseMode as "As::<ReuseForm>" = ReuseMode::On,
         /// Exit code 0 requires complete answers from at least this number of reviewers.
         pub quorum: Option<u32> as "As::<OrAll<Count<1, { u32::MAX }>>>" = None,
         /// Commands that must pass after the coder's edits.
@@ -149,11 +150,12 @@ section! {
         /// the user on the terminal. Calls of embedded agents are excluded.
         pub confirm_above: Option<ConfirmAbove> as "As::<OrNone<Threshold>>" = Some(ConfirmAbove::Calls(100)),
         /// The maximum size of a file that is reviewed as a whole. If a file is larger, only the changes of the
-        /// file are reviewed.
+        /// file are reviewed, without lines over this size.
         pub max_file_size: u64 as "As::<Size>" = 1 << 20,
         /// Whether the run fails if files could not be reviewed.
         @stricter pub skipped: Skipped = Skipped::default(),
-        /// The maximum size of the code that Glee sends to a reviewer in one call.
+        /// The maximum size of the code that Glee sends to a reviewer in one call. A larger file is sent in parts, one
+        /// call a part. A smaller limit of a reviewer's program takes precedence.
         pub max_shard_size: u64 as "As::<Size>" = 128 << 10,
         /// Whether agents are asked about findings that may be the same: the aggregator about findings of different
         /// reviewers and about earlier findings, and the judge, or else the aggregator, about findings that may repeat
@@ -214,13 +216,17 @@ section! {
     }
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Skipped {
-    /// The report lists the files that could not be reviewed.
-    #[default]
+    /// The report lists the files that could not be reviewed, and says so in its first line.
     Note,
-    /// The run ends with exit code 4.
+    /// The run ends with exit code 4 if a file is too large or unreadable. Binary and generated files are only listed.
+    #[default]
+    Auto,
+    /// The run ends with exit code 4 for every file that could not be reviewed.
     Fail,
 }
 

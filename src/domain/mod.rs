@@ -17,7 +17,7 @@ mod words;
 pub use advice::Advice;
 pub use agents::agent::{Agent, Effort, Role};
 pub use agents::failure::FailureKind;
-pub use agents::reads::{ReadExtent, TracedRead};
+pub use agents::reads::{HashedRead, ReadExtent, ReadSet, TracedRead};
 pub use agents::usage::{CallMetadata, Caps, Price, Spent, Usage};
 pub use agreement::consensus::{Assessment, Class, Corroboration, Position, dissent};
 pub use agreement::debate::{
@@ -50,8 +50,8 @@ pub use review::location::{Location, is_inside, meanings};
 pub use review::loosened::{LastChange, Loosened};
 pub use review::measures::{AgreementCount, FindingTally, TallyKind};
 pub use review::outcome::{
-    AnswerProblem, AnswerStatus, CodeRead, Coverage, ExitReason, Failure, FileChange, Lowered,
-    Outcome, Proof, ReviewerReport, SettledFinding, Skip, SkipReason, Unclosed, UnreadFile,
+    AnswerProblem, AnswerStatus, Coverage, ExitReason, Failure, FileChange, Lowered, Outcome,
+    Proof, ReviewerReport, SettledFinding, Skip, SkipReason, UnreadFile,
 };
 pub use review::response::{Answer, Comparison, Recheck, Response};
 pub use review::reuse::{AskedFile, FileReview, NoLongerRaised, Reused, ReusedFrom};

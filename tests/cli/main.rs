@@ -1,7 +1,6 @@
 //! Tests of the binary: one integration target, one file for each subject.
 
 mod agents;
-mod closings;
 mod command_line;
 mod config;
 mod consensus;
@@ -27,9 +26,11 @@ mod merge;
 mod numbers;
 mod one_off;
 mod parse;
+mod parts;
 mod places;
 mod process;
 mod pull_requests;
+mod read_set;
 mod repairs;
 mod reuse;
 mod review;

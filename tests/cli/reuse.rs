@@ -31,7 +31,7 @@ rm "$prompt"
 "#;
 
 /// A project with a reviewer whose program is outside the tree.
-fn project() -> Sandbox {
+pub(crate) fn project() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.program("lens", REVIEWER);
     sandbox.git_init();
@@ -53,7 +53,7 @@ fn project() -> Sandbox {
 }
 
 /// The sizes of the prompts since the last call.
-fn asked(sandbox: &Sandbox) -> Vec<u64> {
+pub(crate) fn asked(sandbox: &Sandbox) -> Vec<u64> {
     let path = sandbox.home().join("asked");
     let text = fs::read_to_string(&path).unwrap_or_default();
     drop(fs::remove_file(path));
@@ -63,7 +63,7 @@ fn asked(sandbox: &Sandbox) -> Vec<u64> {
 }
 
 /// The compared parts of two reviews: place and title of each finding.
-fn findings(outcome: &Value) -> Vec<String> {
+pub(crate) fn findings(outcome: &Value) -> Vec<String> {
     let text = |finding: &Value, key: &str| finding[key].as_str().unwrap_or_default().to_owned();
     let shown = |finding: &Value| {
         format!(
@@ -83,7 +83,7 @@ fn findings(outcome: &Value) -> Vec<String> {
     findings
 }
 
-fn review(sandbox: &Sandbox, args: &[&str]) -> (Value, Vec<u64>) {
+pub(crate) fn review(sandbox: &Sandbox, args: &[&str]) -> (Value, Vec<u64>) {
     let args = [&["review", "--no-input", "--format", "json"], args].concat();
     let output = sandbox.glee(&args);
     assert!(matches!(output.code, 0 | 1), "{output}");

@@ -1,5 +1,8 @@
 //! Describes the options and other properties of an agent program as data.
 
+use std::env;
+use std::path::PathBuf;
+
 use crate::agents::failure::shorten;
 use crate::agents::{AgentError, LineMarks};
 use crate::domain::{Effort, FailureKind};
@@ -55,6 +58,19 @@ pub struct Profile {
 }
 
 impl Profile {
+    /// The folders in [`Self::folders`] on this machine.
+    pub(crate) fn settings_folders(&self) -> Vec<PathBuf> {
+        let mut folders = Vec::new();
+        for (variable, default, subfolder) in self.folders {
+            let above = match env::var_os(variable) {
+                Some(path) if !variable.is_empty() => Some(PathBuf::from(path)),
+                _ => env::home_dir().map(|home| home.join(default)),
+            };
+            folders.extend(above.map(|above| above.join(subfolder)));
+        }
+        folders
+    }
+
     pub(crate) fn failure_of(&self, exit_code: i32) -> Option<FailureKind> {
         self.exit_codes
             .iter()

@@ -2,7 +2,6 @@
 //! program.
 
 use std::env;
-use std::path::PathBuf;
 
 use crate::agents::AdapterKind;
 use crate::domain::Agent;
@@ -37,17 +36,10 @@ pub fn login(agent: &Agent) -> Login {
     {
         return Login::Found(name.to_owned());
     }
-    let folders = profile
-        .folders
-        .iter()
-        .filter_map(|(variable, default, subfolder)| {
-            let above = match env::var_os(variable) {
-                Some(path) if !variable.is_empty() => PathBuf::from(path),
-                _ => env::home_dir()?.join(default),
-            };
-            Some(above.join(subfolder))
-        });
-    let mut files = folders.flat_map(|folder| FILES.map(|file| folder.join(file)));
+    let folders = profile.settings_folders();
+    let mut files = folders
+        .into_iter()
+        .flat_map(|folder| FILES.map(|file| folder.join(file)));
     match (files.find(|file| file.is_file()), kind) {
         (Some(file), _) => Login::Found(file.display().to_string()),
         // On macOS, Claude Code stores its login in the keychain.

@@ -4,6 +4,7 @@ pub mod edit;
 pub mod file;
 pub mod paths;
 pub mod rulings;
+pub(crate) mod script_folders;
 pub mod scripts;
 pub mod stages;
 pub(crate) mod yaml;

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-const ENDINGS: [&str; 8] = [
+pub(super) const ENDINGS: [&str; 8] = [
     "",
     ".py",
     ".js",
@@ -167,7 +167,7 @@ pub fn is_module_of(command: &[String], root: &Path, files: &BTreeMap<String, Pa
 
 /// Returns the parts of a word that are possibly paths: the whole word, and the pieces between separators such
 /// as `=`.
-fn tokens(word: &str) -> Vec<&str> {
+pub(super) fn tokens(word: &str) -> Vec<&str> {
     let is_break = |c: char| c.is_whitespace() || ";|&()<>\"'`$=,:{}".contains(c);
     let mut tokens: Vec<&str> = word
         .split(is_break)
@@ -180,7 +180,7 @@ fn tokens(word: &str) -> Vec<&str> {
     tokens
 }
 
-fn below(word: &str, root: &Path) -> Option<String> {
+pub(super) fn below(word: &str, root: &Path) -> Option<String> {
     if word.is_empty() || word.contains('\0') {
         return None;
     }

@@ -417,7 +417,7 @@ mod tests {
         review.reuse = true
         review.reviewers = all
         review.rounds = 1
-        review.skipped = note
+        review.skipped = auto
         review.verify = []
         rulings.max_age.accepted_risk = none
         rulings.max_age.deferred = none

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use super::suggest::closest;
 use super::units;
 use super::values::{
-    ADAPTERS, ConfirmAbove, Count, Hyperlink, InvalidValue, ReviewerChoice, ValueForm, words,
+    ADAPTERS, ConfirmAbove, Count, Hyperlink, InvalidValue, ReuseMode, ReviewerChoice, ValueForm,
+    words,
 };
 use crate::domain::{AgentName, Price as Dollars, Tag};
 use crate::rules::review::mandatory;
@@ -75,6 +76,25 @@ form! {
             ConfirmAbove::Usd(usd) => json!(format!("${usd}")),
         }
     }
+}
+
+form! {
+    ReuseForm: ReuseMode = "true, false or strict",
+    {"enum": [true, false, "strict"]},
+    |given| match given {
+        Value::Bool(true) => Some(ReuseMode::On),
+        Value::Bool(false) => Some(ReuseMode::Off),
+        // A value from the command line is a text.
+        Value::String(word) => match word.as_str() {
+            "true" => Some(ReuseMode::On),
+            "false" => Some(ReuseMode::Off),
+            "strict" => Some(ReuseMode::Strict),
+            _ => None,
+        },
+        _ => None,
+    };
+
+    const WORDS: &'static [&'static str] = &["true", "false", "strict"];
 }
 
 form! {

@@ -67,6 +67,28 @@ impl InvalidValue {
     }
 }
 
+/// The value of `review.reuse`: `false`, `true` or `strict`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReuseMode {
+    Off,
+    On,
+    /// An answer is reused only while no file of the tree changes.
+    Strict,
+}
+
+impl Serialize for ReuseMode {
+    fn serialize<S: serde::Serializer>(
+        &self,
+        serializer: S,
+    ) -> std::result::Result<S::Ok, S::Error> {
+        match self {
+            Self::Off => serializer.serialize_bool(false),
+            Self::On => serializer.serialize_bool(true),
+            Self::Strict => serializer.serialize_str("strict"),
+        }
+    }
+}
+
 pub(crate) trait ValueForm {
     type Value: Serialize;
 

@@ -34,6 +34,23 @@ pub enum ReadExtent {
     },
 }
 
+/// What one answer rests on beside what was sent. The answer is reused only while all hashes stay equal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadSet {
+    /// The files that were sent with the request. A search does not count its matches in these files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sent: Vec<String>,
+    pub reads: Vec<HashedRead>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HashedRead {
+    #[serde(flatten)]
+    pub read: TracedRead,
+    /// A BLAKE3 hash (hex) of what the read returned, or a word that says why it returned nothing.
+    pub hash: String,
+}
+
 impl TracedRead {
     pub fn new(path: impl Into<String>, extent: ReadExtent) -> Self {
         Self {

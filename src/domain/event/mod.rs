@@ -17,7 +17,7 @@ use crate::domain::{
     Action, AdvisoryStatus, Agent, AgentEvent, AgentName, AskedFile, AuditPlan, Ballot,
     CallMetadata, Comparison, Coverage, DebateMessage, Decision, Disposition, Dispute,
     DisputeNumber, EarlierDispute, ExitReason, FileChange, FileReview, Finding, FindingId,
-    KeyedAnswer, Location, Loosened, PostedProblem, RaisedIn, RawFinding, Resolution,
+    KeyedAnswer, Location, Loosened, PostedProblem, RaisedIn, RawFinding, ReadSet, Resolution,
     RestatedFinding, ReusedFrom, ReviewRequest, Role, Route, Ruler, RulingAudit, RulingRecord,
     RulingRef, RunId, Settler, SharedRuling, Skip, StagePlan, StageVerdict, Tag, Trigger,
     UnsurePair, Untrusted, Usage, WatchPlan, WatchStatus,
@@ -247,6 +247,9 @@ pub enum ReviewEvent {
         /// again.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         superseded: Vec<RawFinding>,
+        /// What the answers rest on that are reused for a part of a file.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        reads: Vec<ReadSet>,
     },
     /// The findings of a complete review, by file. Later reviews of the same content reuse the findings.
     FilesReviewed {
@@ -264,6 +267,10 @@ pub enum ReviewEvent {
         /// The keys of the files under review in which the findings have further places.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         places: BTreeMap<String, String>,
+        /// What the answer rests on beside the files that the reviewer received; absent if the reviewer's program gives
+        /// no trace.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reads: Option<Vec<ReadSet>>,
     },
     /// The results of looking up findings in databases of advisories. A key of `answers` identifies a finding by
     /// the reviewer's call and by the finding's index in the answer to the call.

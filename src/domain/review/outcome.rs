@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::ids::RunId;
 use crate::domain::{
     AgentName, Caps, Dispute, EarlierDispute, FailureKind, Finding, FindingId, FindingState,
-    Location, Loosened, NoLongerRaised, Response, Reused, Role, RulingRef, Severity, Untrusted,
-    Usage,
+    Location, Loosened, NoLongerRaised, Response, Reused, Role, RulingRef, Severity, Usage,
 };
 
 /// Whether a reviewer's answer can be relied on (section 3.3 of the design).
@@ -18,8 +17,7 @@ pub enum AnswerStatus {
     Complete,
     /// The answer is complete and has no findings.
     Clean,
-    /// The closing line is missing, its number differs from the number of findings, the reviewer says that it did
-    /// not read all of the code, or its words contradict the number.
+    /// The closing line is missing, or its number differs from the number of findings.
     Incomplete,
     /// The answer has neither findings nor a closing line.
     NotReviewed,
@@ -29,34 +27,6 @@ impl AnswerStatus {
     pub fn is_complete(self) -> bool {
         matches!(self, Self::Complete | Self::Clean)
     }
-}
-
-/// How much of the code a reviewer says it read: the word `read` of the closing line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum CodeRead {
-    All,
-    Part,
-}
-
-impl CodeRead {
-    /// Joins two statements about the same code. If they differ, only part of the code was read.
-    pub fn joined(one: Option<Self>, other: Option<Self>) -> Option<Self> {
-        match (one, other) {
-            (Some(Self::Part), _) | (_, Some(Self::Part)) => Some(Self::Part),
-            (one, other) => one.or(other),
-        }
-    }
-}
-
-/// What an answer leaves open that the reviewer can say without reading the code again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Unclosed {
-    /// The answer announces 0 findings, and its words can mean something else.
-    Words,
-    /// The closing line is missing, or announces another number of findings than was read.
-    Count,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -94,6 +64,12 @@ impl SkipReason {
         }
     }
 
+    /// Whether Glee did not send all that should have been reviewed, because it is too large or could not be read.
+    /// Binary and generated files are left out by design.
+    pub fn is_incomplete(self) -> bool {
+        matches!(self, Self::Oversized | Self::Partial | Self::Unreadable)
+    }
+
     /// Whether the skipped file should have been reviewed. A file need not be reviewed if the change deletes the
     /// file, or if the user excludes the file.
     pub fn is_unread(self) -> bool {
@@ -112,6 +88,10 @@ pub struct Coverage {
     pub file: String,
     /// The number of lines shown to the reviewers as the target.
     pub lines: u32,
+    /// The line ranges of the part of the file that a shard covers, 1-based and inclusive; empty if the shard covers
+    /// all lines under review.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ranges: Vec<(u32, u32)>,
 }
 
 /// A file that a reviewer received but could not read, because the reviewer has no rules for the file's
@@ -170,14 +150,6 @@ pub struct ReviewerReport {
     /// The files that the reviewer received but could not read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<UnreadFile>,
-    /// What the reviewer says beside its findings, in its last answers; at most 2,000 characters.
-    #[serde(default, skip_serializing_if = "Untrusted::is_empty")]
-    pub said: Untrusted,
-}
-
-impl ReviewerReport {
-    /// The largest number of characters in `said`.
-    pub const SAID: usize = 2_000;
 }
 
 /// The proof of review: what was reviewed, and by whom.
@@ -407,6 +379,22 @@ impl Outcome {
 
     /// The first words of the notice about files that were not reviewed.
     pub const NOT_REVIEWED: &'static str = "not reviewed";
+
+    /// One line about the files of which Glee did not send all that is under review; `None` if it sent all.
+    pub fn not_sent(&self) -> Option<String> {
+        const NAMED: usize = 5;
+        let skipped = self.proof.skipped.iter();
+        let mut files: Vec<String> = skipped
+            .filter(|skip| skip.reason.is_incomplete())
+            .map(|skip| format!("{} ({})", skip.file, skip.reason.as_str()))
+            .collect();
+        let more = files.len().saturating_sub(NAMED);
+        files.truncate(NAMED);
+        if more > 0 {
+            files.push(format!("and {more} more"));
+        }
+        (!files.is_empty()).then(|| format!("Not all was reviewed: {}", files.join(", ")))
+    }
 
     /// The finding, or the head of the group with this id.
     pub fn finding(&self, id: FindingId) -> Option<&SettledFinding> {

@@ -55,6 +55,10 @@ pub struct ReusedFrom {
     /// Files whose changed lines were reviewed again; the findings about other lines were reused.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub in_part: Vec<String>,
+    /// Whether it is unknown what the reviewer read beside the files that it received, because its program gives no
+    /// trace. A change of such a file does not make Glee ask again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reads_unknown: bool,
 }
 
 /// An earlier finding about changed code. The reviewer checked the code again and did not repeat the finding.

@@ -10,6 +10,9 @@ use crate::history::{JournalError, chain::link, store::Journal};
 /// The maximum number of rows that each query for earlier reviews returns.
 const RECENT: u32 = 4;
 
+/// The number of earlier answers about a file that are searched. A large file has one answer a part.
+const OF_FILE: u32 = 64;
+
 impl Journal {
     /// Finds earlier reviews of a file by the same reviewer (`asker`). Reviews in the run `now` are excluded.
     /// Returns the run and the event number of each review. Reviews of the same file content (`key`) come first in
@@ -26,7 +29,7 @@ impl Journal {
         let mut found = self.rows(same, params![asker, key, now, RECENT], place)?;
         let recent = "SELECT run, seq FROM reviewed WHERE asker = ?1 AND file = ?2 AND run <> ?3
             ORDER BY number DESC LIMIT ?4";
-        for place in self.rows(recent, params![asker, file, now, RECENT], place)? {
+        for place in self.rows(recent, params![asker, file, now, OF_FILE], place)? {
             if !found.contains(&place) {
                 found.push(place);
             }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::domain::{
     AgentName, Dispute, EarlierDispute, Finding, FindingId, Location, Opinion, PairId, Question,
-    RawFinding, RulingRecord, Unclosed, Untrusted,
+    RawFinding, RulingRecord, Untrusted,
 };
 use crate::protocol::request::{
     Challenged, Change, CoderWritten, ComparedFinding, FailedCheck, FindingPair, Request,
@@ -24,9 +24,7 @@ use crate::rules::{review::objections, stages::stage};
 pub(crate) fn closing(request: &Request) -> String {
     let nonce = &request.nonce;
     match &request.task {
-        Task::Review { .. } | Task::Close { .. } => {
-            format!("{} read=all|part", closing_without_extent(nonce))
-        }
+        Task::Review { .. } => format!("GLEE-REVIEW-END nonce={nonce} findings=<n>"),
         Task::Respond { .. } => format!("GLEE-RESPONSE-END nonce={nonce} answers=<n>"),
         Task::Judge { dispute, .. } => {
             format!(
@@ -46,11 +44,6 @@ pub(crate) fn closing(request: &Request) -> String {
     }
 }
 
-/// The closing line of a review without the word `read`, which a project's own template can leave out.
-pub(crate) fn closing_without_extent(nonce: &str) -> String {
-    format!("GLEE-REVIEW-END nonce={nonce} findings=<n>")
-}
-
 pub(crate) fn context(request: &Request) -> Value {
     let fence = Fence {
         mark: nonce::mark(&request.nonce),
@@ -61,11 +54,6 @@ pub(crate) fn context(request: &Request) -> Value {
             "rulings": fence.rulings("rulings", rulings),
             "recheck": fence.lines("earlier findings", raised(recheck).into_iter()),
             "files": fence.files(files),
-        }),
-        Task::Close { answer, findings, question } => json!({
-            "answer": fence.around("your answer", answer.as_written()),
-            "findings": findings,
-            "words": *question == Unclosed::Words,
         }),
         Task::Same { pairs, findings, files } => json!({
             "pairs": list(pairs, |FindingPair { id, one, other }| json!({ "id": id, "one": one, "other": other })),
@@ -263,7 +251,7 @@ impl Fence<'_> {
                 numbered.push_str(&format!("{:width$} | ({number}-{last})\n", ""));
             }
         }
-        self.between(&format!("path={path}"), numbered)
+        self.between(&format!("path={path}{}", line_ends(text)), numbered)
     }
 
     fn between(&self, what: &str, lines: String) -> String {
@@ -475,6 +463,19 @@ impl Fence<'_> {
         } else {
             self.around("earlier disputes", text.trim_start())
         }
+    }
+}
+
+/// Names the line ends of a text, because the numbered lines do not show them. Returns an empty text if no line ends in
+/// CRLF.
+fn line_ends(text: &str) -> String {
+    let ends = || text.split_inclusive('\n').filter(|line| *line != "\n");
+    let crlf = ends().filter(|line| line.ends_with("\r\n")).count();
+    let all = ends().count();
+    match crlf {
+        0 => String::new(),
+        _ if crlf == all => " line-ends=CRLF".to_owned(),
+        _ => format!(" line-ends=CRLF in {crlf} of {all} lines"),
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::config::settings::{
     Advisories, Budget, Consensus, Escalation, Issues, Judge, Limits, MaxAge, NotifySettings,
     OnDispute, Opinions, PrMode, PrSettings, ProjectSettings, Redaction, ReviewSettings, Rulings,
-    Sandbox, Settings, Skipped, UiSettings, Validate, WatchSettings,
+    Sandbox, Settings, UiSettings, Validate, WatchSettings,
 };
 use crate::domain::{Agent, Loosened, Role, Route, Severity, Tag};
 use crate::rules::review::mandatory::is_mandatory;
@@ -199,7 +199,7 @@ fn of_review(now: &ReviewSettings, than: &ReviewSettings, asked: usize) -> Vec<L
         format!("files above {max_file_size} bytes are not reviewed as a whole"),
     );
     add(
-        *skipped == Skipped::Note && than.skipped == Skipped::Fail,
+        *skipped < than.skipped,
         "review.skipped",
         "files that could not be reviewed are only noted".to_owned(),
     );

@@ -51,7 +51,7 @@ pub use crate::workflows::review::recorded::preview::{Preview, preview};
 pub use crate::workflows::review::recorded::prune::{Pruned, prune, prune_transcripts};
 pub use crate::workflows::review::recorded::replay::{Replayed, replay};
 pub use crate::workflows::review::recorded::tree_findings::{Standing, TreeFinding, TreeQuery};
-pub use plan::{ReviewPlanError, fix_request, judges, plan};
+pub use plan::{ReviewPlanError, fix_request, judges, plan, shard_limit};
 
 pub use crate::workflows::run::resources::{RunSetup, new_run};
 pub use crate::workflows::run::workflow::Rest;
@@ -246,7 +246,7 @@ fn prepared(
         )?,
         unread: shared.notice(),
         shared: bindings,
-        reviewer_keys: ReviewerKeys::new(),
+        reviewer_keys: ReviewerKeys::none(),
         sources: Sources::new(&folder, setup.settings.redaction.into()),
         scripts: Scripts::of(plan, &setup.settings, setup.workspace.root()),
         resources: RunResources::new(setup, run, templates)?,

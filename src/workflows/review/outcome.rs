@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::config::settings::{ReviewSettings, Skipped};
-use crate::domain::event::{CallAnswer, CallId, Purpose};
+use crate::domain::event::{CallAnswer, CallId, Plan, Purpose};
 use crate::domain::{
-    AdvisoryStatus, AgentName, AnswerProblem, AnswerStatus, Disposition, ExitReason, Failure,
-    FailureKind, FileChange, Finding, FindingState, NoLongerRaised, Outcome, Proof, RawFinding,
-    Reused, ReusedFrom, ReviewerReport, Role, RunId, SettledFinding, Skip, Tag, Untrusted,
+    AdvisoryStatus, AgentName, AnswerProblem, AnswerStatus, Coverage, Disposition, ExitReason,
+    Failure, FailureKind, FileChange, Finding, FindingState, NoLongerRaised, Outcome, Proof,
+    RawFinding, Reused, ReusedFrom, ReviewerReport, Role, RunId, SettledFinding, Skip, Tag,
     number_of,
 };
 use crate::protocol::text::printable;
@@ -50,8 +50,11 @@ pub(crate) fn exit(state: &ReviewState, review: &ReviewSettings) -> ExitReason {
         verify_failed: state.verified.iter().any(|verified| !verified.passed),
         unread: state.blind
             || coverage::is_blind(state)
-            || review.skipped == Skipped::Fail
-                && (unread(state).next().is_some() || !coverage::unread(state).is_empty()),
+            || match review.skipped {
+                Skipped::Note => false,
+                Skipped::Auto => state.skipped.iter().any(|skip| skip.reason.is_incomplete()),
+                Skipped::Fail => unread(state).next().is_some() || !coverage::unread(state).is_empty(),
+            },
     })
 }
 
@@ -85,7 +88,6 @@ fn agent_failed(state: &ReviewState) -> bool {
                     // towards the quorum. A failed re-check gives the finding the state `Unconfirmed`. The closure
                     // `unconfirmed` recognises this state.
                     Purpose::Review { .. }
-                    | Purpose::Close { .. }
                     | Purpose::Same { .. }
                     | Purpose::Examine { .. }
                     | Purpose::Defend { .. }
@@ -145,7 +147,7 @@ pub(crate) fn outcome(
             commit: plan.commit.clone(),
             tree: plan.tree.clone(),
             target: plan.target.clone(),
-            covered: plan.shards.iter().flatten().cloned().collect(),
+            covered: covered(plan),
             skipped: state.skipped.clone(),
             unread: coverage::unread(state),
             reviewers: reviewers(state)
@@ -296,6 +298,21 @@ fn not_reviewed(state: &ReviewState) -> Option<String> {
     (all > 0).then(|| format!("{}: {}", Outcome::NOT_REVIEWED, named.join(", ")))
 }
 
+/// The files under review, with the lines that were sent in all parts of a file.
+fn covered(plan: &Plan) -> Vec<Coverage> {
+    let mut files: Vec<Coverage> = Vec::new();
+    for part in plan.shards.iter().flatten() {
+        match files.last_mut() {
+            Some(file) if file.file == part.file => file.lines += part.lines,
+            _ => files.push(Coverage {
+                ranges: Vec::new(),
+                ..part.clone()
+            }),
+        }
+    }
+    files
+}
+
 fn reused(state: &ReviewState) -> Vec<Reused> {
     let mut by_run: BTreeMap<(&AgentName, &RunId), ReusedFrom> = BTreeMap::new();
     for ((reviewer, _), reuse) in &state.reused {
@@ -306,7 +323,9 @@ fn reused(state: &ReviewState) -> Vec<Reused> {
                     run: from.run.clone(),
                     files: Vec::new(),
                     in_part: Vec::new(),
+                    reads_unknown: false,
                 });
+            all.reads_unknown |= from.reads_unknown;
             all.files.extend(from.files.iter().cloned());
             all.in_part.extend(from.in_part.iter().cloned());
         }
@@ -381,9 +400,7 @@ fn reviewers(state: &ReviewState) -> Vec<ReviewerReport> {
             failure: None,
             problems: Vec::new(),
             unread: Vec::new(),
-            said: Untrusted::default(),
         };
-        let mut said: Vec<&str> = Vec::new();
         let mut answered = 0;
         let expected: usize = state.rounds.iter().map(Vec::len).sum();
         let calls = last_calls(state);
@@ -409,10 +426,8 @@ fn reviewers(state: &ReviewState) -> Vec<ReviewerReport> {
                     status,
                     findings,
                     problem,
-                    notes,
                     ..
                 } => {
-                    said.extend(Some(notes.trim()).filter(|notes| !notes.is_empty()));
                     if !status.is_complete() {
                         note(problem.as_deref().unwrap_or("the answer is not complete"));
                     }
@@ -427,8 +442,7 @@ fn reviewers(state: &ReviewState) -> Vec<ReviewerReport> {
                     report.failure.get_or_insert_with(|| error.clone());
                     AnswerStatus::NotReviewed
                 }
-                CallAnswer::Close { .. }
-                | CallAnswer::Same { .. }
+                CallAnswer::Same { .. }
                 | CallAnswer::Examine { .. }
                 | CallAnswer::Defend { .. }
                 | CallAnswer::Respond { .. }
@@ -446,7 +460,6 @@ fn reviewers(state: &ReviewState) -> Vec<ReviewerReport> {
         if answered < expected {
             report.status = AnswerStatus::NotReviewed;
         }
-        report.said = Untrusted::from(said.join("\n\n")).first(ReviewerReport::SAID);
         report
     };
     state.agents(Role::Reviewer).map(report).collect()
@@ -475,8 +488,7 @@ fn is_review(purpose: &Purpose) -> bool {
 fn failures(state: &ReviewState) -> Vec<Failure> {
     last_calls(state)
         .into_iter()
-        // Without an answer about an answer, the review is asked for again.
-        .filter(|(id, _)| !compares(&id.purpose) && !matches!(id.purpose, Purpose::Close { .. }))
+        .filter(|(id, _)| !compares(&id.purpose))
         .filter_map(|(id, call)| {
             let (error, hint, cause) = match &call.answer {
                 CallAnswer::Failed { error, hint, cause } => (error.clone(), hint.clone(), *cause),
@@ -485,7 +497,6 @@ fn failures(state: &ReviewState) -> Vec<Failure> {
             };
             let role = match id.purpose {
                 Purpose::Review { .. }
-                | Purpose::Close { .. }
                 | Purpose::Examine { .. }
                 | Purpose::Defend { .. }
                 | Purpose::Recheck { .. }

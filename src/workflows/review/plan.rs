@@ -3,6 +3,7 @@
 //! Planning fails if a required role has no agent. Glee does not assign this role to an agent of another role
 //! (design rule 1).
 
+use crate::agents::AdapterKind;
 use crate::config::schema::values::ReviewerChoice;
 use crate::config::settings::{Compare, Settings, Validate};
 use crate::domain::event::{FixRequest, Mode, Plan};
@@ -139,6 +140,23 @@ pub fn plan(
         target_args: None,
         pull_request: None,
     })
+}
+
+/// A shard is at most this part of the longest prompt that a program accepts. Line numbers, the diff and the instructions
+/// are sent beside the code.
+const OF_PROMPT: u64 = 8;
+
+/// The maximum size of a shard in bytes: `review.max_shard_size`, or less if the program of a reviewer accepts less.
+pub fn shard_limit(settings: &Settings) -> u64 {
+    let mut limit = settings.review.max_shard_size;
+    for agent in reviewers(settings).unwrap_or_default() {
+        let kind = AdapterKind::of(agent).ok();
+        let longest = kind.and_then(|kind| kind.adapter().profile().longest_prompt);
+        if let Some((longest, _)) = longest {
+            limit = limit.min(longest as u64 / OF_PROMPT);
+        }
+    }
+    limit
 }
 
 /// The agents that are asked only whether findings are the same. A run does not depend on these agents, so none is

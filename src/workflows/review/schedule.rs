@@ -115,10 +115,6 @@ fn reviews(state: &ReviewState, round: u32) -> Vec<ReviewStep> {
     for shard in 0..u32::try_from(shards).unwrap_or(u32::MAX) {
         for reviewer in state.agents(Role::Reviewer) {
             let purpose = Purpose::Review { round, shard };
-            if let Some(close) = unclosed(state, &reviewer.name, &purpose) {
-                steps.push(Step::Ask(close));
-                continue;
-            }
             steps.extend(ask(state, &reviewer.name, purpose, |call| {
                 match &call.answer {
                     CallAnswer::Review { status, .. } => {
@@ -131,18 +127,6 @@ fn reviews(state: &ReviewState, round: u32) -> Vec<ReviewStep> {
         }
     }
     steps
-}
-
-/// Returns the call that asks a reviewer what its last answer means. Each answer is asked about once.
-fn unclosed(state: &ReviewState, reviewer: &AgentName, purpose: &Purpose) -> Option<CallId> {
-    let (id, call) = state.last_call(reviewer, purpose)?;
-    let CallAnswer::Review {
-        unclosed: Some(_), ..
-    } = &call.answer
-    else {
-        return None;
-    };
-    id.close().filter(|close| !state.calls.contains_key(close))
 }
 
 fn ask(
@@ -667,6 +651,7 @@ mod tests {
             let covered = Coverage {
                 file: "a.py".into(),
                 lines: 9,
+                ranges: Vec::new(),
             };
             let plan = Plan {
                 root: "/tree".into(),
@@ -739,8 +724,6 @@ mod tests {
                         findings: Vec::new(),
                         notes: String::new(),
                         problem: None,
-                        read: None,
-                        unclosed: None,
                     },
                 );
             }
@@ -907,8 +890,6 @@ mod tests {
             findings: Vec::new(),
             notes: String::new(),
             problem: None,
-            read: None,
-            unclosed: None,
         };
         play.answered(call("r1", REVIEW, 1), answer(AnswerStatus::NotReviewed))
             .answered(
@@ -1409,6 +1390,7 @@ mod tests {
         let covered = Coverage {
             file: "a.py".into(),
             lines: 1,
+            ranges: Vec::new(),
         };
         play.event(ReviewEvent::RoundStarted {
             round: 2,

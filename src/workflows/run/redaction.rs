@@ -80,6 +80,7 @@ impl Redaction {
                 files,
                 others,
                 places,
+                reads,
             }) => {
                 let clean = |review: FileReview| FileReview {
                     file: self.text(&review.file),
@@ -98,9 +99,29 @@ impl Redaction {
                         .into_iter()
                         .map(|(file, key)| (self.text(&file), key))
                         .collect(),
+                    reads,
                 }
                 .into()
             }
+            EventKind::Review(ReviewEvent::AnswersReused {
+                call,
+                from,
+                findings,
+                origins,
+                asked,
+                superseded,
+                reads,
+            }) => ReviewEvent::AnswersReused {
+                call,
+                from: secrets::redact_value(from),
+                findings: secrets::redact_value(findings),
+                origins,
+                asked: secrets::redact_value(asked),
+                superseded: secrets::redact_value(superseded),
+                // A hash can look like a secret. The paths are redacted since the event of the call.
+                reads,
+            }
+            .into(),
             kind => secrets::redact_value(kind),
         }
     }

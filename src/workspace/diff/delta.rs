@@ -40,11 +40,11 @@ pub struct Delta {
 }
 
 /// Returns the keyed hashes of all lines in the form of [`FileReview::lines`]. The author of the text does not know
-/// `salt`, and therefore cannot construct different lines with equal hashes.
+/// `salt`, and therefore cannot construct different lines with equal hashes. The end of a line is a part of it.
 pub fn line_hashes(salt: &str, text: &str) -> String {
     let key = blake3::hash(salt.as_bytes());
     let hash = |line: &str| blake3::keyed_hash(key.as_bytes(), line.as_bytes()).to_hex();
-    text.lines()
+    text.split_inclusive('\n')
         .map(|line| hash(line)[..FileReview::DIGITS].to_owned())
         .collect()
 }
@@ -320,9 +320,8 @@ pub fn part(file: &SourceFile, ask: &[Lines], shown: &[Lines]) -> SourceFile {
             .any(|(first, last)| (*first..=*last).contains(&line))
     };
     let mut text = String::new();
-    for (line, at) in file.text.lines().zip(1..) {
-        text.push_str(if is_shown(at) { line } else { "" });
-        text.push('\n');
+    for (line, at) in file.text.split_inclusive('\n').zip(1..) {
+        text.push_str(if is_shown(at) { line } else { "\n" });
     }
     let diff = file
         .diff

@@ -137,44 +137,45 @@ pub(crate) const FACTOR: u64 = 16;
 const AROUND: u32 = 20;
 
 /// Reduces a file over the size limit to the changed lines and the lines around the changed lines. The lines of
-/// the reduced file keep their original line numbers. The boolean in the result is true if the reduced file
-/// lacks some changed lines.
+/// the reduced file keep their original line numbers. A line over the size limit is left out. The boolean in the result
+/// is true if the reduced file lacks some changed lines.
 pub(crate) fn part(file: SourceFile, max_file: u64) -> Result<(SourceFile, bool), SkipReason> {
     let last = text_files::lines(&file.text);
     let changed = if file.changed.is_empty() {
         vec![(1, last)]
     } else {
-        file.changed
+        file.changed.clone()
     };
     let around =
         |(first, last): &(u32, u32)| (first.saturating_sub(AROUND), last.saturating_add(AROUND));
-    let mut ranges = changed.iter().map(around).peekable();
-    let (mut text, mut shown) = (String::new(), 0);
-    for (line, number) in file.text.lines().zip(1..) {
-        while ranges.next_if(|(_, last)| *last < number).is_some() {}
-        let is_shown = ranges.peek().is_some_and(|(first, _)| *first <= number);
-        let size = if is_shown { line.len() } else { 0 };
-        if (text.len() + size) as u64 >= max_file {
-            break;
+    let mut near = changed.iter().map(around).peekable();
+    let mut under = changed.iter().peekable();
+    let mut text = String::new();
+    let mut left: Vec<(u32, u32)> = Vec::new();
+    let mut is_cut = false;
+    for (line, number) in file.text.split_inclusive('\n').zip(1..) {
+        while near.next_if(|(_, last)| *last < number).is_some() {}
+        while under.next_if(|(_, last)| *last < number).is_some() {}
+        let is_near = near.peek().is_some_and(|(first, _)| *first <= number);
+        let is_under = under.peek().is_some_and(|(first, _)| *first <= number);
+        let is_long = line.len() as u64 > max_file;
+        text.push_str(if is_near && !is_long { line } else { "\n" });
+        is_cut |= is_under && is_long;
+        if is_under && !is_long {
+            match left.last_mut() {
+                Some((_, last)) if *last + 1 == number => *last = number,
+                _ => left.push((number, number)),
+            }
         }
-        text.push_str(if is_shown { line } else { "" });
-        text.push('\n');
-        shown = number;
     }
-    let is_cut = changed.iter().any(|(_, last)| *last > shown);
-    let cut =
-        |(first, last): &(u32, u32)| (*first <= shown).then_some((*first, (*last).min(shown)));
-    let changed: Vec<(u32, u32)> = changed.iter().filter_map(cut).collect();
-    if changed.is_empty() {
+    if left.is_empty() {
         return Err(SkipReason::Oversized);
     }
-    let diff = file.diff.filter(|diff| diff.len() as u64 <= max_file);
     Ok((
         SourceFile {
-            path: file.path,
             text,
-            changed,
-            diff,
+            changed: left,
+            ..file
         },
         is_cut,
     ))

@@ -43,6 +43,15 @@ pub struct SelectOptions {
     pub shard: u64,
 }
 
+/// A file of a shard, or the part of a file that is too large for one shard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilePart {
+    /// The index of the file in [`Target::files`].
+    pub file: usize,
+    /// The lines under review, 1-based and inclusive; empty means all lines of the file that are under review.
+    pub ranges: Vec<(u32, u32)>,
+}
+
 /// The reviewed files, the skipped files, and the shards of a review.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
@@ -55,16 +64,20 @@ pub struct Target {
     pub files: Vec<SourceFile>,
     /// The skipped files, sorted by path.
     pub skipped: Vec<Skip>,
-    /// The shards, as indexes into `files`.
-    pub shards: Vec<Vec<usize>>,
+    pub shards: Vec<Vec<FilePart>>,
 }
 
 impl Target {
     /// Returns the files of each shard, with the number of lines under review in each file.
     pub fn coverage(&self) -> Vec<Vec<Coverage>> {
-        let coverage = |index: &usize| {
-            let file = &self.files[*index];
-            let lines = match file.changed.as_slice() {
+        let coverage = |part: &FilePart| {
+            let file = &self.files[part.file];
+            let ranges = if part.ranges.is_empty() {
+                &file.changed
+            } else {
+                &part.ranges
+            };
+            let lines = match ranges.as_slice() {
                 _ if file.is_deleted() => file.deleted_lines(),
                 [] => text_files::lines(&file.text),
                 ranges => ranges.iter().map(|(first, last)| last - first + 1).sum(),
@@ -72,6 +85,7 @@ impl Target {
             Coverage {
                 file: file.path.clone(),
                 lines,
+                ranges: part.ranges.clone(),
             }
         };
         self.shards
@@ -102,6 +116,12 @@ impl Selection {
             let is_shown = size as u64 <= max_file
                 && self.deleted.saturating_add(size) <= metadata_changes::SHOWN;
             self.deleted += if is_shown { size } else { 0 };
+            if !is_shown {
+                self.skipped.push(Skip {
+                    file: file.path.clone(),
+                    reason: SkipReason::Partial,
+                });
+            }
             self.files.push(if is_shown {
                 file
             } else {

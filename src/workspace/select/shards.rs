@@ -1,22 +1,123 @@
-//! Splits the files of a review by path into shards of bounded size. A reviewer receives one shard per call.
+//! Splits the files of a review by path into shards of bounded size. A reviewer receives one shard per call. A file that
+//! is larger than a shard is split into parts.
 
 use crate::protocol::request::SourceFile;
+use crate::workspace::code::anchors::Blocks;
+use crate::workspace::code::text_files;
+use crate::workspace::diff::delta;
+use crate::workspace::select::selection::FilePart;
+
+/// The number of lines before and after a part that are shown as context.
+const CONTEXT: u32 = 3;
+
+/// A longer line is no context, because it would take the place of the lines under review.
+const LONG: usize = 400;
 
 /// Splits files into shards of at most `limit` bytes of code. The files have to be sorted by path.
 ///
 /// The hashes of paths determine where a shard ends. Therefore, a changed, added or removed file affects only a
-/// few shards. Files of one folder stay together if they fit into one shard. A file that is larger than the limit
-/// is a separate shard. Equal input always results in equal shards.
-pub(crate) fn split(files: &[SourceFile], limit: u64) -> Vec<Vec<usize>> {
+/// few shards. Files of one folder stay together if they fit into one shard. Each part of a file that is larger than
+/// the limit is a separate shard. Equal input always results in equal shards.
+pub(crate) fn split(files: &[SourceFile], limit: u64) -> Vec<Vec<FilePart>> {
     let sizes: Vec<u64> = files.iter().map(size).collect();
-    let mut shards = Vec::new();
+    let mut shards: Vec<Vec<FilePart>> = Vec::new();
     let mut start = 0;
     while start < files.len() {
         let end = end_of_shard(files, &sizes, start, limit);
-        shards.push((start..end).collect());
+        if end == start + 1 && sizes[start] > limit && !files[start].text.is_empty() {
+            for ranges in parts(&files[start], limit) {
+                shards.push(vec![FilePart {
+                    file: start,
+                    ranges,
+                }]);
+            }
+        } else {
+            let whole = |file| FilePart {
+                file,
+                ranges: Vec::new(),
+            };
+            shards.push((start..end).map(whole).collect());
+        }
         start = end;
     }
     shards
+}
+
+/// Splits the lines under review into parts of at most `limit` bytes. A part ends between two blocks of code, if the
+/// second half of the part has such a place. A line that is longer than the limit is a part of its own.
+fn parts(file: &SourceFile, limit: u64) -> Vec<Vec<(u32, u32)>> {
+    let blocks = Blocks::of(&file.path, &file.text);
+    let whole = [(1, text_files::lines(&file.text))];
+    let under = if file.changed.is_empty() {
+        &whole
+    } else {
+        file.changed.as_slice()
+    };
+    let lines = blocks.lines();
+    let mut waiting: Vec<u32> = under
+        .iter()
+        .flat_map(|(first, last)| *first..=*last)
+        .collect();
+    waiting.retain(|line| lines.get(*line as usize - 1).is_some());
+    let size = |line: u32| lines[line as usize - 1].len() as u64 + 1;
+    let mut parts = Vec::new();
+    let mut rest = waiting.as_slice();
+    while !rest.is_empty() {
+        let mut used = 0;
+        let mut end = 0;
+        // The ends at which the part can end between two blocks.
+        let mut cuts = Vec::new();
+        while let Some(line) = rest.get(end)
+            && (end == 0 || used + size(*line) <= limit)
+        {
+            if used >= limit / 2 && *blocks.enclosing(*line).start() == *line {
+                cuts.push(end);
+            }
+            used += size(*line);
+            end += 1;
+        }
+        if end < rest.len() {
+            // The texts of the lines decide, so that a change moves only the cuts beside it.
+            let hash =
+                |cut: &usize| *blake3::hash(lines[rest[*cut] as usize - 1].as_bytes()).as_bytes();
+            end = cuts.into_iter().max_by_key(hash).unwrap_or(end);
+        }
+        let (part, left) = rest.split_at(end);
+        parts.push(ranges(part));
+        rest = left;
+    }
+    parts
+}
+
+fn ranges(lines: &[u32]) -> Vec<(u32, u32)> {
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for line in lines {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == *line => *last = *line,
+            _ => ranges.push((*line, *line)),
+        }
+    }
+    ranges
+}
+
+/// Returns the part of a file that a reviewer receives for a shard. All lines keep their numbers; the lines outside the
+/// part and its context are empty.
+pub(crate) fn part(file: &SourceFile, ranges: &[(u32, u32)]) -> SourceFile {
+    let lines: Vec<&str> = file.text.lines().collect();
+    let is_context = |line: u32| {
+        lines
+            .get((line as usize).wrapping_sub(1))
+            .is_some_and(|line| line.len() <= LONG)
+    };
+    let mut shown = Vec::new();
+    for (mut first, mut last) in ranges.iter().copied() {
+        for _ in 0..CONTEXT {
+            first -= u32::from(is_context(first - 1));
+            last += u32::from(is_context(last + 1));
+        }
+        shown.push((first, last));
+    }
+    delta::part(file, ranges, &shown)
 }
 
 /// Returns the exclusive end of the shard that begins at `start`.
@@ -84,7 +185,10 @@ mod tests {
             changed: Vec::new(),
             diff: None,
         };
-        split(&files.iter().map(file).collect::<Vec<_>>(), limit)
+        let files: Vec<SourceFile> = files.iter().map(file).collect();
+        let shards = split(&files, limit);
+        let indexes = |shard: &Vec<FilePart>| shard.iter().map(|part| part.file).collect();
+        shards.iter().map(indexes).collect()
     }
 
     #[test]
@@ -151,6 +255,132 @@ mod tests {
         }
         // On average, a change affects at most one shard besides the one that contains the changed file.
         assert!(new <= all * 2, "{new} new shards in {all} changes");
+    }
+
+    fn code(path: &str, text: String, changed: &[(u32, u32)]) -> SourceFile {
+        SourceFile {
+            path: path.to_owned(),
+            text,
+            changed: changed.to_vec(),
+            diff: None,
+        }
+    }
+
+    fn functions(count: usize, end: &str) -> String {
+        let mut text = String::new();
+        for number in 0..count {
+            text.push_str(&format!(
+                "def f{number}(x):{end}    return x + {number}{end}{end}"
+            ));
+        }
+        text
+    }
+
+    /// Every line under review is in exactly one part, and no part exceeds the limit, unless it is one line.
+    #[test]
+    fn a_large_file_is_split_between_blocks_and_no_line_is_lost() {
+        const LIMIT: u64 = 2_000;
+        let long = format!("a = 1\n{}\nb = 2\n", "x".repeat(5_000));
+        let minified = "f();".repeat(3_000);
+        let rows = [
+            ("functions", code("a.py", functions(400, "\n"), &[])),
+            ("CRLF", code("a.py", functions(400, "\r\n"), &[])),
+            ("no language", code("notes", functions(400, "\n"), &[])),
+            ("a long line", code("a.py", long, &[])),
+            ("one line", code("a.min.js", minified, &[])),
+            (
+                "some lines",
+                code("a.py", functions(400, "\n"), &[(4, 9), (700, 1100)]),
+            ),
+            (
+                "no line end",
+                code("a.py", functions(400, "\n") + "last", &[]),
+            ),
+            ("empty lines", code("a.py", "\n".repeat(9_000), &[])),
+            ("at the limit", code("a.py", "x".repeat(1_999) + "\n", &[])),
+            (
+                "above the limit",
+                code("a.py", "x\n".repeat(1_000) + "y", &[]),
+            ),
+        ];
+        for (name, file) in rows {
+            let shards = split(std::slice::from_ref(&file), LIMIT);
+            let whole = [(1, text_files::lines(&file.text))];
+            let under = if file.changed.is_empty() {
+                whole.as_slice()
+            } else {
+                &file.changed
+            };
+            let expected: Vec<u32> = under
+                .iter()
+                .flat_map(|(first, last)| *first..=*last)
+                .collect();
+            let mut lines = Vec::new();
+            for shard in &shards {
+                let [one] = shard.as_slice() else {
+                    panic!("{name}: {shard:?}")
+                };
+                let ranges = if one.ranges.is_empty() {
+                    under
+                } else {
+                    &one.ranges
+                };
+                let before = lines.len();
+                lines.extend(ranges.iter().flat_map(|(first, last)| *first..=*last));
+                let shown = part(&file, ranges);
+                let size: usize = shown.text.lines().map(str::len).sum();
+                assert!(
+                    size as u64 <= LIMIT + 500 || lines.len() == before + 1,
+                    "{name}: {size}"
+                );
+                assert_eq!(
+                    shown.text.lines().count(),
+                    file.text.lines().count(),
+                    "{name}"
+                );
+                for line in &lines[before..] {
+                    let at = *line as usize - 1;
+                    assert_eq!(
+                        shown.text.lines().nth(at),
+                        file.text.lines().nth(at),
+                        "{name}: {line}"
+                    );
+                }
+            }
+            assert_eq!(lines, expected, "{name}");
+        }
+        let file = code("a.py", functions(400, "\n"), &[]);
+        for shard in &split(std::slice::from_ref(&file), LIMIT)[1..] {
+            let first = shard[0].ranges[0].0 as usize;
+            assert!(
+                file.text
+                    .lines()
+                    .nth(first - 1)
+                    .is_some_and(|line| line.starts_with("def "))
+            );
+        }
+    }
+
+    #[test]
+    fn a_line_more_moves_few_cuts() {
+        let before = code("a.py", functions(2_000, "\n"), &[]);
+        let text = before.text.replacen("def f900", "extra = 1\n\ndef f900", 1);
+        let after = code("a.py", text, &[]);
+        let starts = |file: &SourceFile| -> Vec<String> {
+            let lines: Vec<&str> = file.text.lines().collect();
+            let shards = split(std::slice::from_ref(file), 2_000);
+            shards
+                .iter()
+                .map(|shard| lines[shard[0].ranges[0].0 as usize - 1].to_owned())
+                .collect()
+        };
+        let (before, after) = (starts(&before), starts(&after));
+        let moved = after.iter().filter(|start| !before.contains(start)).count();
+        assert!(
+            before.len() > 20 && moved * 4 <= before.len(),
+            "{moved} of {}",
+            before.len()
+        );
     }
 
     proptest::proptest! {

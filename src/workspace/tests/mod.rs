@@ -161,6 +161,7 @@ fn cover(file: &str, lines: u32) -> Coverage {
     Coverage {
         file: file.to_owned(),
         lines,
+        ranges: Vec::new(),
     }
 }
 

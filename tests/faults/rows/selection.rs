@@ -149,8 +149,8 @@ const SKIPPED: [(&str, &str, &str); 4] = [
     ),
 ];
 
-/// The skipped file is listed in every format; the exit code depends on the setting, and is never 0 if nothing was
-/// read.
+/// The skipped file is listed in every format. A file that is too large makes the review incomplete; for the others, the
+/// exit code depends on the setting, and is never 0 if nothing was read.
 fn skipped(change: &str, named: &str) {
     let scene = repository("");
     ok(
@@ -163,7 +163,8 @@ fn skipped(change: &str, named: &str) {
     );
     ok(&scene, change);
     let json = sh(&scene, "$GLEE review --no-input --format json");
-    assert_eq!(json.code, 0, "{json}");
+    let expected = if named.contains("oversized") { 4 } else { 0 };
+    assert_eq!(json.code, expected, "{json}");
     let report = outcome(&json);
     let file = named.split(' ').next().expect("a name");
     assert!(
@@ -176,6 +177,11 @@ fn skipped(change: &str, named: &str) {
         text.stdout.contains("Not reviewed: 1 file") && text.stdout.contains(named),
         "{text}"
     );
+    shell::set(&scene, "review: {skipped: note}");
+    let noted = sh(&scene, "$GLEE review --no-input");
+    assert_eq!(noted.code, 0, "{noted}");
+    let first = noted.stdout.lines().next().unwrap_or_default();
+    assert_eq!(first.contains(named), expected == 4, "{noted}");
     shell::set(&scene, "review: {skipped: fail}");
     let strict = sh(&scene, "$GLEE review --no-input");
     assert_eq!(strict.code, 4, "{strict}");

@@ -328,7 +328,7 @@ pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>
     let workspace = Arc::new(workspace);
     let options = SelectOptions {
         max_file: settings.review.max_file_size,
-        shard: settings.review.max_shard_size,
+        shard: review::shard_limit(&settings),
     };
     let mut target = workspace.select(&spec, &options)?;
     let chosen = args.on_dispute;

@@ -24,7 +24,10 @@ pub(crate) fn render(outcome: &Outcome) -> String {
         format!("## Glee: {}\n\n", prose(&text::conclusion(outcome))),
         MOST - RESERVED,
     );
-    if let Some(line) = outcome.loosening() {
+    for line in [outcome.loosening(), outcome.not_sent()]
+        .into_iter()
+        .flatten()
+    {
         page.add(&format!("{}\n\n", prose(&cut(&line, TEXT))));
     }
     let entries = entry::all(outcome);
@@ -58,11 +61,6 @@ pub(crate) fn render(outcome: &Outcome) -> String {
     page.section(
         "Notes",
         others.map(|notice| format!("- {}\n", prose(&cut(&entry::line(notice), TEXT)))),
-    );
-    page.section(
-        "Said beside the findings",
-        gaps::said(outcome)
-            .map(|(name, said)| format!("- {}: {}\n", prose(&name), prose(&cut(&said, TEXT)))),
     );
     let mut written = 0;
     for (heading, state) in [

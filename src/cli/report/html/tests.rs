@@ -224,6 +224,7 @@ fn full() -> Outcome {
         run: RunId("run".to_owned()),
         files: vec!["src/b.py".to_owned()],
         in_part: Vec::new(),
+        reads_unknown: false,
     };
     outcome.proof.reused = vec![Reused {
         reviewer: "rules".into(),

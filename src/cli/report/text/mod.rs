@@ -27,17 +27,17 @@ pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let options = RenderOptions { style, ..*options };
     if options.detail == Detail::Verdict {
         let (shown, hidden) = filtered(outcome, &options);
-        return summary::loosening(style, outcome)
+        return summary::caveats(style, outcome)
             + &findings::open(&shown, &options)
             + &hidden
             + &summary::verdict(style, outcome);
     }
     if is_plainly_clean(outcome) {
-        return summary::loosening(style, outcome) + &summary::clean(style, outcome);
+        return summary::caveats(style, outcome) + &summary::clean(style, outcome);
     }
     let (shown, hidden) = filtered(outcome, &options);
     let sections = [
-        summary::loosening(style, outcome),
+        summary::caveats(style, outcome),
         findings::section(&shown, &options),
         changes::section(outcome, &options),
         disputes::section(&shown, &options),
@@ -60,7 +60,7 @@ pub(crate) fn head(outcome: &Outcome, style: Style) -> String {
         width: style.width.min(WIDEST),
         ..style
     };
-    summary::loosening(style, outcome) + &summary::head(style, outcome)
+    summary::caveats(style, outcome) + &summary::head(style, outcome)
 }
 
 /// Returns a copy of the outcome without hidden findings and disputes. The second returned value is a line about

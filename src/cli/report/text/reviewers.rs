@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use crate::cli::report::options::{Detail, RenderOptions};
+use crate::cli::report::options::RenderOptions;
 use crate::cli::report::text::layout::{facts, heading, named, wrapped};
 use crate::cli::style::{self, Color, Glyph, Style, columns, count};
 use crate::domain::{
@@ -15,7 +15,7 @@ use crate::protocol::text::printable;
 
 pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let style = options.style;
-    let mut text = reviewers(options, outcome);
+    let mut text = reviewers(style, outcome);
     text.push_str(&reused(style, &outcome.proof.reused));
     text.push_str(&no_longer_raised(outcome, options));
     for failure in &outcome.failures {
@@ -62,8 +62,7 @@ pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String 
     text
 }
 
-fn reviewers(options: &RenderOptions<'_>, outcome: &Outcome) -> String {
-    let style = options.style;
+fn reviewers(style: Style, outcome: &Outcome) -> String {
     let reviewers = outcome.proof.reviewers.as_slice();
     if reviewers.is_empty() {
         return String::new();
@@ -133,7 +132,6 @@ fn reviewers(options: &RenderOptions<'_>, outcome: &Outcome) -> String {
             .iter()
             .for_each(|failure| output_of(&mut text, style, outcome, failure));
         problems(&mut text, style, outcome, reviewer);
-        said(&mut text, options, reviewer);
         // Files that no reviewer could read are listed elsewhere. Here, a line about unread files is printed only
         // if another reviewer read at least one of these files.
         if reviewer.unread.len() > outcome.proof.unread.len() {
@@ -191,22 +189,6 @@ fn problems(text: &mut String, style: Style, outcome: &Outcome, reviewer: &Revie
     }
 }
 
-/// Shows what a reviewer says beside its findings: one line, or in the full report all of it.
-fn said(text: &mut String, options: &RenderOptions<'_>, reviewer: &ReviewerReport) {
-    if reviewer.said.is_blank() {
-        return;
-    }
-    let style = options.style;
-    let head = format!("    {} ", style.paint(Color::Faint, "says:"));
-    if options.detail == Detail::Full {
-        wrapped(text, style, &head, &printable::block(&reviewer.said));
-    } else {
-        let room = style.width.saturating_sub(columns(&head));
-        let line = style.cut(&printable::line(&reviewer.said.trimmed()), room);
-        let _ = writeln!(text, "{head}{line}");
-    }
-}
-
 /// Lists the reused answers. Each line names one reviewer and one earlier run.
 pub(crate) fn reused(style: Style, reused: &[Reused]) -> String {
     let line = |Reused { reviewer, from }: &Reused| {
@@ -219,12 +201,19 @@ pub(crate) fn reused(style: Style, reused: &[Reused]) -> String {
             printable::line(&reviewer.0),
             printable::line(from.run.short()),
         );
+        let reads = if from.reads_unknown {
+            format!("; what {name} read beside is unknown")
+        } else {
+            String::new()
+        };
         let mut line = String::new();
         wrapped(
             &mut line,
             style,
             "    ",
-            &style.faint(format!("{name}: {files} reused from run {run}{parts}")),
+            &style.faint(format!(
+                "{name}: {files} reused from run {run}{parts}{reads}"
+            )),
         );
         line
     };
@@ -312,5 +301,15 @@ fn skipped(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let head = format!("Not reviewed: {}", count(skipped.len(), "file"));
     let mut text = format!("{}\n", style.paint(Color::Warn, &head));
     wrapped(&mut text, style, "  ", &files);
+    if outcome.not_sent().is_some() {
+        let hint = "review more with `glee config set --user review.max_file_size <size>`, exclude files in .gleeignore, or \
+                    accept it with `glee config set --user review.skipped note`";
+        wrapped(
+            &mut text,
+            style,
+            &format!("  {} ", style.paint(Color::Key, "hint:")),
+            hint,
+        );
+    }
     text
 }

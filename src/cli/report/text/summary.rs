@@ -16,10 +16,14 @@ use crate::protocol::text::printable;
 /// The next steps contain a command for each of the first `NAMED` open disputes.
 const NAMED: usize = 3;
 
-/// What the project loosens about its own review: the first line of every report. Empty if it loosens nothing.
-pub(crate) fn loosening(style: Style, outcome: &Outcome) -> String {
+/// What the project loosens about its own review, and what was not sent: the first lines of every report. Empty if there
+/// is nothing of the kind.
+pub(crate) fn caveats(style: Style, outcome: &Outcome) -> String {
     let mut text = String::new();
-    if let Some(line) = outcome.loosening() {
+    for line in [outcome.loosening(), outcome.not_sent()]
+        .into_iter()
+        .flatten()
+    {
         let head = format!("{} ", style.mark(Glyph::Attention));
         wrapped(&mut text, style, &head, &printable::line(&line));
     }
@@ -148,6 +152,9 @@ pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
                 .filter(|name| seen.insert(*name));
             let names: Vec<_> = names.cloned().collect();
             match names.as_slice() {
+                [] if outcome.not_sent().is_some() => {
+                    "Inconclusive: not all of the code was reviewed".to_owned()
+                }
                 [] if !languages.is_empty() => format!("Not reviewed: no rules for {languages}"),
                 [] => "Inconclusive: an agent did not answer completely".to_owned(),
                 names => format!("Inconclusive: {} did not answer completely", list(names)),

@@ -168,6 +168,7 @@ impl Fold {
                         origins,
                         asked,
                         superseded,
+                        reads: Vec::new(),
                     }
                     .into(),
                 ))

@@ -21,6 +21,7 @@ fn answered(run: &str, reviewer: &str, journal: &mut Journal) {
         origins,
         asked,
         superseded,
+        reads: Vec::new(),
     };
     journal.append(&super::super::run(run), event).unwrap();
 }

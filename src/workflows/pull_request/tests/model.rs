@@ -333,6 +333,7 @@ impl Model {
                     .map(|file| Coverage {
                         file: file.path.clone(),
                         lines: 1,
+                        ranges: Vec::new(),
                     })
                     .collect(),
                 skipped: Vec::new(),
@@ -348,8 +349,6 @@ impl Model {
                     millis: 1,
                     failure: None,
                     problems: Vec::new(),
-                    said: "".into(),
-
                     unread: Vec::new(),
                 }],
                 reused: Vec::new(),

@@ -8,6 +8,7 @@ use std::path::Path;
 use crate::config::settings::Settings;
 use crate::domain::event::{CallId, EventKind, PartlyChanged, ReviewEvent, Staged};
 use crate::domain::{Anchor, FileChange, Finding, Location, RunId};
+use crate::workflows::review::plan::shard_limit;
 use crate::workflows::review::state::ReviewState;
 use crate::workflows::run::error::RunError;
 use crate::workspace::{
@@ -105,7 +106,7 @@ impl Trees<'_> {
         let tree = TreeId(tree_before_round(state, round).cloned().unwrap_or_default());
         let options = SelectOptions {
             max_file: settings.review.max_file_size,
-            shard: settings.review.max_shard_size,
+            shard: shard_limit(settings),
         };
         Ok(self
             .workspace

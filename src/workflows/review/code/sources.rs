@@ -16,6 +16,7 @@ use crate::workflows::run::redaction::Redaction;
 use crate::workspace::SelectionRules;
 use crate::workspace::code::anchors::{self, Excerpt};
 use crate::workspace::root::Workspace;
+use crate::workspace::select::shards;
 
 /// The number of lines before and after a finding in an excerpt.
 const AROUND: u32 = 4;
@@ -143,8 +144,18 @@ impl Sources {
     pub(crate) fn shard(&self, round: u32, shard: &[Coverage]) -> Vec<SourceFile> {
         shard
             .iter()
-            .filter_map(|covered| self.file(round, &covered.file).cloned())
+            .filter_map(|covered| self.part(round, covered))
             .collect()
+    }
+
+    /// The file, or the part of the file, that a shard covers.
+    pub(crate) fn part(&self, round: u32, covered: &Coverage) -> Option<SourceFile> {
+        let file = self.file(round, &covered.file)?;
+        Some(if covered.ranges.is_empty() {
+            file.clone()
+        } else {
+            shards::part(file, &covered.ranges)
+        })
     }
 
     pub(crate) fn excerpt(&self, finding: &Finding) -> Option<Excerpt> {

@@ -3,11 +3,13 @@
 use std::path::Path;
 
 use crate::agents::{Agents, calls::price};
+use crate::config::schema::values::ReuseMode;
 use crate::config::settings::Settings;
 use crate::domain::event::{CallId, EventKind, Plan, ReviewEvent};
 use crate::domain::{AgentName, Coverage, ReusedFrom, Role};
 use crate::history::{queries::rows::Binding, store::Journal};
 use crate::protocol::{prompts, request::Request};
+use crate::workflows::review::plan::shard_limit;
 use crate::workflows::review::recorded::reuse::{self, Archive};
 use crate::workflows::review::{
     code::coder_changes::Trees, code::sources::Sources, code::templates, requests::RequestBuilder,
@@ -54,17 +56,17 @@ pub async fn preview(
             plan: Box::new(plan.clone()),
         })
     };
-    if let (Some(journal), true) = (journal, settings.review.reuse) {
+    if let (Some(journal), true) = (journal, settings.review.reuse != ReuseMode::Off) {
         let keys =
             reuse::reviewer_keys(agents, settings, plan, workspace.root(), &overrides).await?;
         let archive = Archive {
             journal,
             workspace,
-            reviewers: &keys,
+            keys: &keys,
             redaction,
             now: None,
         };
-        plan.shards = archive.joined(plan, &sources, bindings, settings.review.max_shard_size)?;
+        plan.shards = archive.joined(plan, &sources, bindings, shard_limit(settings))?;
         state.apply(&start(plan));
         let known = archive.reuse(&state, &sources, bindings)?;
         known.iter().for_each(|event| state.apply(event));

@@ -1,13 +1,25 @@
 //! Updates the state of a review with the answers that agents gave to calls.
 
-use super::ReviewState;
+use super::{RecordedCall, ReviewState};
 use crate::domain::event::{CallAnswer, CallId, Purpose};
-use crate::domain::{AnswerStatus, CallMetadata, CodeRead, FailureKind, Usage};
+use crate::domain::{AgentName, CallMetadata, FailureKind, Usage};
 
 /// In one round, a reviewer gets at most this number of requests to re-check the same finding.
 pub(crate) const RECHECKS: u32 = 2;
 
 impl ReviewState {
+    /// The ended attempts of a call.
+    pub(crate) fn attempts<'a>(
+        &'a self,
+        agent: &'a AgentName,
+        purpose: &'a Purpose,
+    ) -> impl Iterator<Item = &'a RecordedCall> {
+        self.calls
+            .iter()
+            .filter(move |(id, _)| id.agent == *agent && id.purpose == *purpose)
+            .map(|(_, call)| call)
+    }
+
     pub(crate) fn finish_call(&mut self, call: &CallId, answer: &CallAnswer) {
         let is_given = match call.purpose {
             Purpose::Enforce { .. } => true,
@@ -62,7 +74,6 @@ impl ReviewState {
                 };
                 self.count_unanswered(self.recheck_items(&call.agent), &call.agent, tries);
             }
-            CallAnswer::Close { findings, read } => self.close(call, *findings, *read),
             CallAnswer::Review { .. }
             | CallAnswer::Same { .. }
             | CallAnswer::Examine { .. }
@@ -74,38 +85,6 @@ impl ReviewState {
             | CallAnswer::Peer { .. }
             | CallAnswer::Invalid { .. }
             | CallAnswer::Failed { .. } => {}
-        }
-    }
-
-    /// A reviewer said what its answer means. The answer becomes complete if the reviewer read all of the code, and
-    /// reports exactly the findings that were read. Otherwise the answer stays incomplete.
-    fn close(&mut self, call: &CallId, number: u64, read: Option<CodeRead>) {
-        let Some(asked) = call.asked_about() else {
-            return;
-        };
-        let Some(review) = self.calls.get_mut(&asked) else {
-            return;
-        };
-        let CallAnswer::Review {
-            status,
-            findings,
-            problem,
-            read: extent,
-            unclosed,
-            ..
-        } = &mut review.answer
-        else {
-            return;
-        };
-        if number == findings.len() as u64 && read == Some(CodeRead::All) && unclosed.is_some() {
-            *status = if number == 0 {
-                AnswerStatus::Clean
-            } else {
-                AnswerStatus::Complete
-            };
-            *extent = read;
-            *unclosed = None;
-            *problem = None;
         }
     }
 

@@ -16,8 +16,9 @@ use crate::domain::event::{
 use crate::domain::{
     AdvisoryStatus, Agent, AgentName, AnswerStatus, AskedFile, Comparison, Coverage, Disposition,
     Dispute, DisputeNumber, EarlierDispute, ExitReason, FileChange, Finding, FindingId, Location,
-    Lowered, Objector, PairAnswer, RaisedIn, RawFinding, Recheck, Response, RestatedFinding,
-    ReusedFrom, RulingRef, RunId, Severity, Skip, Spent, Tag, UnsurePair, Usage,
+    Lowered, Objector, PairAnswer, RaisedIn, RawFinding, ReadSet, Recheck, Response,
+    RestatedFinding, ReusedFrom, RulingRef, RunId, Severity, Skip, Spent, Tag, TracedRead,
+    UnsurePair, Usage,
 };
 
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +28,8 @@ pub(crate) struct RecordedCall {
     pub(crate) usage: Usage,
     /// The backup that answered instead of the agent.
     pub(crate) by: Option<AgentName>,
+    /// What the agent read; `None` if its program gives no trace.
+    pub(crate) reads: Option<Vec<TracedRead>>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -39,6 +42,8 @@ pub(crate) struct Reuse {
     /// The files that still need a review; if the list is empty, no call is made.
     pub(crate) asked: Vec<AskedFile>,
     pub(crate) superseded: Vec<RawFinding>,
+    /// What the answers rest on that are reused for a part of a file.
+    pub(crate) reads: Vec<ReadSet>,
 }
 
 impl Reuse {
@@ -49,6 +54,7 @@ impl Reuse {
             mut origins,
             asked,
             superseded,
+            reads,
         } = self;
         if origins.iter().all(Option::is_none) {
             origins.clear();
@@ -60,6 +66,7 @@ impl Reuse {
             origins,
             asked,
             superseded,
+            reads,
         }
         .into()
     }
@@ -216,6 +223,7 @@ impl ReviewState {
                     millis: *millis,
                     usage: **usage,
                     by: told.by.clone(),
+                    reads: told.reads.clone(),
                 };
                 self.calls.insert(call.clone(), call_record);
                 let debater = (call.agent.clone(), call.purpose.clone());
@@ -272,6 +280,7 @@ impl ReviewState {
                 origins,
                 asked,
                 superseded,
+                reads,
             } => {
                 if asked.is_empty() {
                     let status = if findings.is_empty() {
@@ -285,14 +294,13 @@ impl ReviewState {
                         findings,
                         notes,
                         problem: None,
-                        read: None,
-                        unclosed: None,
                     };
                     let reused = RecordedCall {
                         answer,
                         millis: 0,
                         usage: NOTHING,
                         by: None,
+                        reads: None,
                     };
                     self.calls.insert(call.clone(), reused);
                 }
@@ -302,6 +310,7 @@ impl ReviewState {
                     origins: origins.clone(),
                     asked: asked.clone(),
                     superseded: superseded.clone(),
+                    reads: reads.clone(),
                 };
                 self.reused
                     .insert((call.agent.clone(), call.purpose.clone()), reuse);

@@ -24,7 +24,6 @@ use bench::*;
 
 pub(crate) mod bench;
 mod budget;
-mod closings;
 mod debates;
 mod groups;
 mod growth;
@@ -205,7 +204,7 @@ fn an_enforced_finding_is_implemented_under_the_ruling() {
 #[test]
 fn spec_10_a_finding_dismissed_to_a_lower_tag_stays_open_as_optional() {
     let mut bench = crate::workflows::review::tests::bench::Bench::new();
-    bench.settings.review.reuse = false;
+    bench.settings.review.reuse = crate::config::schema::values::ReuseMode::Off;
     let lower = |tag: &str| {
         let said =
             format!("\"ruling\":\"DISMISS\",\"citations\":[\"app.py:1\"],\"new_tag\":\"{tag}\"");

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use crate::agents::CommandInput;
+use crate::config::schema::values::ReuseMode;
 use crate::config::settings::Compare;
 use crate::domain::event::{DisputeEvent, EventKind, ReviewEvent};
 use crate::domain::{Agent, DisputeNumber, FindingId, PairAnswer, RaisedIn, RulingWord};
@@ -70,7 +71,7 @@ impl ReviewWorkflow {
             run,
             ..
         } = &self.resources;
-        if settings.review.reuse {
+        if settings.review.reuse != ReuseMode::Off {
             journal.pair_answer(key, run)
         } else {
             Ok(None)

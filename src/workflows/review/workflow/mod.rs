@@ -9,6 +9,7 @@ use tracing::{Instrument as _, Span, info_span};
 
 use crate::agents::Session;
 use crate::agents::calls::project_commands::CheckResult;
+use crate::config::schema::values::ReuseMode;
 use crate::config::settings::Compare;
 use crate::domain::event::{CallId, DisputeEvent, Event, EventKind, Plan, ReviewEvent, RunEvent};
 use crate::domain::{
@@ -21,6 +22,7 @@ use crate::workflows::review::code::scripts::Scripts;
 use crate::workflows::review::code::sources::Sources;
 use crate::workflows::review::findings::{debate, pairs};
 use crate::workflows::review::outcome;
+use crate::workflows::review::plan::shard_limit;
 use crate::workflows::review::recorded::reuse::{self, Archive, ReviewerKeys};
 use crate::workflows::review::requests::RequestBuilder;
 use crate::workflows::review::schedule::{
@@ -416,12 +418,12 @@ impl ReviewWorkflow {
             templates,
             ..
         } = &self.resources;
-        if !settings.review.reuse {
+        if settings.review.reuse == ReuseMode::Off {
             return Ok(plan.shards.clone());
         }
         self.reviewer_keys =
             reuse::reviewer_keys(agents, settings, plan, workspace.root(), templates).await?;
-        let max = settings.review.max_shard_size;
+        let max = shard_limit(settings);
         Ok(self
             .archive()
             .joined(plan, &self.sources, &self.bindings, max)?)
@@ -440,7 +442,7 @@ impl ReviewWorkflow {
         } = &self.resources;
         self.reviewer_keys =
             reuse::reviewer_keys(agents, settings, plan, workspace.root(), templates).await?;
-        if !settings.review.reuse || self.state.round() > 1 {
+        if settings.review.reuse == ReuseMode::Off || self.state.round() > 1 {
             return Ok(());
         }
         let known = self
@@ -453,7 +455,7 @@ impl ReviewWorkflow {
         Archive {
             journal: &self.resources.journal,
             workspace: &self.resources.workspace,
-            reviewers: &self.reviewer_keys,
+            keys: &self.reviewer_keys,
             redaction: self.resources.redaction(),
             now: Some(&self.resources.run),
         }

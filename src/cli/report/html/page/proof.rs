@@ -225,9 +225,6 @@ fn reviewer(report: &ReviewerReport, reused: &[Reused]) -> ReviewerView {
             printable::line(&UnreadFile::languages(&report.unread))
         ));
     }
-    if !report.said.is_blank() {
-        lines.push(format!("says: {}", printable::line(&report.said)));
-    }
     for Reused { from, .. } in reused
         .iter()
         .filter(|reused| reused.reviewer == report.name)
@@ -238,8 +235,13 @@ fn reviewer(report: &ReviewerReport, reused: &[Reused]) -> ReviewerView {
         } else {
             ", some of them in part"
         };
+        let reads = if from.reads_unknown {
+            "; what it read beside is unknown"
+        } else {
+            ""
+        };
         lines.push(format!(
-            "{files} reused from run {}{part}",
+            "{files} reused from run {}{part}{reads}",
             printable::line(from.run.short())
         ));
     }

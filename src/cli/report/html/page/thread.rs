@@ -154,7 +154,6 @@ impl Threads {
                 }
             }
             CallAnswer::Review { .. }
-            | CallAnswer::Close { .. }
             | CallAnswer::Judge { .. }
             | CallAnswer::Compare { .. }
             | CallAnswer::Same { .. }

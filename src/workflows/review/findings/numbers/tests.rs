@@ -313,6 +313,7 @@ impl World<'_> {
         let shard = files.iter().map(|file| Coverage {
             file: file.path.clone(),
             lines: 1,
+            ranges: Vec::new(),
         });
         let mut state = ReviewState::default();
         let posted = comments.iter().map(|(posted, _)| posted.clone());
@@ -446,8 +447,6 @@ fn answered(reviewer: &str, findings: Vec<RawFinding>) -> EventKind {
             findings,
             notes: String::new(),
             problem: None,
-            read: None,
-            unclosed: None,
         },
         transcript: None,
         millis: 1,

@@ -369,6 +369,7 @@ impl Replay<'_> {
             millis,
             usage,
             by,
+            reads,
         } = match self.record.calls.get(call) {
             Some(known) => RecordedCall {
                 answer: self.renumbered(&known.answer),
@@ -388,6 +389,7 @@ impl Replay<'_> {
         let (call, usage) = (call.clone(), Box::new(usage));
         let told = Box::new(CallMetadata {
             by,
+            reads,
             ..CallMetadata::default()
         });
         let finished = RunEvent::CallFinished {
@@ -413,7 +415,6 @@ impl Replay<'_> {
     fn unrecorded(&mut self, call: &CallId) -> RecordedCall {
         let what = match &call.purpose {
             Purpose::Review { .. } => "to review".to_owned(),
-            Purpose::Close { .. } => "what its answer means".to_owned(),
             Purpose::Same { .. } => "which findings are the same".to_owned(),
             Purpose::Examine { .. } => "about the others' findings".to_owned(),
             Purpose::Defend { .. } => "to defend its findings".to_owned(),
@@ -437,6 +438,7 @@ impl Replay<'_> {
             millis: 0,
             usage: <_>::default(),
             by: None,
+            reads: None,
         }
     }
 
@@ -483,7 +485,6 @@ impl Replay<'_> {
                     .copied();
             }
             CallAnswer::Review { .. }
-            | CallAnswer::Close { .. }
             | CallAnswer::Same { .. }
             | CallAnswer::Stage { .. }
             | CallAnswer::Work { .. }

@@ -1,16 +1,51 @@
 //! Data types: the recorded answers of reviewers, and the reviewed files.
 
 use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::SystemTime;
 
-use crate::domain::{AgentName, FileReview, RawFinding, RunId};
+use crate::domain::{AgentName, FileReview, RawFinding, ReadSet, RunId};
 use crate::history::store::Journal;
 use crate::protocol::{request::SourceFile, text::location};
 use crate::workflows::run::redaction::Redaction;
 use crate::workspace::diff::delta::Delta;
 use crate::workspace::root::Workspace;
 
-/// For each reviewer, a hash of everything that determines the reviewer's answers, except the code.
-pub(crate) type ReviewerKeys = BTreeMap<AgentName, String>;
+/// What determines the reviewers' answers, except the code, as it was when the run began.
+#[derive(Debug)]
+pub(crate) struct ReviewerKeys {
+    /// For each reviewer, a hash of its program, its settings and its prompt.
+    pub(crate) reviewers: BTreeMap<AgentName, String>,
+    /// For each folder with files under review, a hash of the instructions that agents read by themselves.
+    pub(crate) instructions: BTreeMap<String, String>,
+    pub(crate) at: SystemTime,
+}
+
+impl ReviewerKeys {
+    pub(crate) fn none() -> Self {
+        Self {
+            reviewers: BTreeMap::new(),
+            instructions: BTreeMap::new(),
+            at: SystemTime::now(),
+        }
+    }
+}
+
+pub(crate) fn hash(parts: &[&[u8]]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        hasher
+            .update(&(part.len() as u64).to_le_bytes())
+            .update(part);
+    }
+    hasher.finalize().to_hex().to_string()
+}
+
+/// The folder of a file in the tree; empty for a file in the root.
+pub(crate) fn folder_of(file: &str) -> String {
+    let folder = Path::new(file).parent().unwrap_or(Path::new(""));
+    folder.to_string_lossy().into_owned()
+}
 
 /// Two limits for the size of the shown lines: a percentage of the code under review, and a number of bytes.
 /// Glee reduces the context around changed lines until the size is within the larger limit.
@@ -50,6 +85,7 @@ pub(crate) struct RecordedAnswer {
     pub(crate) files: Vec<FileReview>,
     pub(crate) others: Vec<RawFinding>,
     pub(crate) places: BTreeMap<String, String>,
+    pub(crate) reads: Option<Vec<ReadSet>>,
 }
 
 impl RecordedAnswer {
@@ -72,7 +108,7 @@ impl RecordedAnswer {
 pub(crate) struct Archive<'a> {
     pub(crate) journal: &'a Journal,
     pub(crate) workspace: &'a Workspace,
-    pub(crate) reviewers: &'a ReviewerKeys,
+    pub(crate) keys: &'a ReviewerKeys,
     pub(crate) redaction: Redaction,
     /// The current run, whose records are not reused.
     pub(crate) now: Option<&'a RunId>,

@@ -4,10 +4,13 @@
 //! hashes of everything that influences the answer. If both keys of an earlier answer equal the current keys of
 //! the reviewer and the file, the file is not reviewed again. In a changed file, only the changed lines and their
 //! blocks are reviewed. Earlier findings on other lines are kept and get new line numbers. Incomplete answers,
-//! answers about files that changed during the call, and damaged records are never used. Later rounds review the
+//! answers about files that changed during the call, and damaged records are never used. An answer also rests on what
+//! the agent read by itself: its instructions are part of the key, and an answer is dropped when a read that the trace of
+//! its program names would return something else. Later rounds review the
 //! coder's changes, and therefore reuse no answers.
 
 mod archive;
+mod instructions;
 mod origins;
 mod search;
 
@@ -16,11 +19,16 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::agents::{Agents, builtin, builtin::rules::PROJECT_RULES};
+use crate::agents::{AdapterKind, Agents, builtin, builtin::rules::PROJECT_RULES};
+use crate::config::files::script_folders;
 use crate::config::files::scripts::{self, Roots};
+use crate::config::schema::values::ReuseMode;
 use crate::config::settings::Settings;
 use crate::domain::event::{CallAnswer, CallId, EventKind, Plan, Purpose, ReviewEvent};
-use crate::domain::{Agent, AskedFile, Coverage, FileReview, RawFinding, Role};
+use crate::domain::{
+    Agent, AskedFile, Coverage, FileReview, HashedRead, RawFinding, ReadExtent, ReadSet, Role,
+    TracedRead,
+};
 use crate::history::{JournalError, queries::rows::Binding};
 use crate::protocol::prompts::{self, PromptError};
 use crate::protocol::{request::SourceFile, secrets};
@@ -30,7 +38,9 @@ use crate::workflows::review::{
     code::sources::Sources, findings::recognition, findings::round::TextOf,
 };
 use crate::workspace::diff::delta;
-use archive::{ShownFile, path_of, placed};
+use crate::workspace::select::read_hashes::{self, ReadHashes};
+use archive::{ShownFile, folder_of, hash, path_of, placed};
+use instructions::Instructions;
 use origins::Origins;
 use search::Finder;
 
@@ -38,14 +48,15 @@ pub(crate) use archive::{Archive, ReviewerKeys};
 
 /// The version of the method that computes the keys of reusable answers. Answers whose keys have another version
 /// are not reused.
-const FORM: u32 = 1;
+const FORM: u32 = 2;
 
 const ROUND: u32 = 1;
 
 /// Computes the key of each reviewer. The key is a hash of the program (with version, arguments and
 /// environment), the files in the arguments, the model, the effort, the focus and the prompt template. The key
-/// of an embedded reviewer also covers the project's rules. The result contains no key for a reviewer whose
-/// program is not installed. Fails if the prompt template cannot be read.
+/// of an embedded reviewer also covers the project's rules. The key of a command of the project also covers the
+/// folders of the tree from which it takes its code. With `review.reuse: strict`, each key covers the whole tree. The
+/// result contains no key for a reviewer whose program is not installed. Fails if the prompt template cannot be read.
 pub(crate) async fn reviewer_keys(
     agents: &Agents,
     settings: &Settings,
@@ -54,7 +65,15 @@ pub(crate) async fn reviewer_keys(
     templates: &Path,
 ) -> Result<ReviewerKeys, PromptError> {
     let template = prompts::source("review", Some(templates))?;
-    let mut keys = ReviewerKeys::new();
+    let mut keys = ReviewerKeys::none();
+    let mut instructions = Instructions::default();
+    for file in plan.shards.iter().flatten() {
+        let folder = folder_of(&file.file);
+        let hash = instructions.of(&root.join(&folder));
+        keys.instructions.insert(folder, hash);
+    }
+    let strict = settings.review.reuse == ReuseMode::Strict;
+    let tree = strict.then(|| ReadHashes::now(root).of(&TracedRead::whole_tree(), &[]));
     for agent in plan
         .agents
         .iter()
@@ -92,8 +111,12 @@ pub(crate) async fn reviewer_keys(
             "focus": agent.focus,
             "env": secrets::redact_value(agent.env.clone()),
             "rules": agent.is_embedded().then(|| rules(root)),
+            "own_instructions": own_instructions(&agent),
+            "scripts": own_scripts(&agent, root),
+            "tree": tree,
         });
-        keys.insert(agent.name.clone(), hash(&[asker.to_string().as_bytes()]));
+        keys.reviewers
+            .insert(agent.name.clone(), hash(&[asker.to_string().as_bytes()]));
     }
     Ok(keys)
 }
@@ -113,14 +136,38 @@ fn rules(root: &Path) -> BTreeMap<String, String> {
     entries.filter_map(content).collect()
 }
 
-fn hash(parts: &[&[u8]]) -> String {
-    let mut hasher = blake3::Hasher::new();
-    for part in parts {
-        hasher
-            .update(&(part.len() as u64).to_le_bytes())
-            .update(part);
+/// The instructions in the folders of a program's settings, such as `~/.claude/CLAUDE.md`.
+fn own_instructions(agent: &Agent) -> Vec<String> {
+    let kind = AdapterKind::of(agent).ok();
+    let folders = kind.map(|kind| kind.adapter().profile().settings_folders());
+    let hashes = folders.into_iter().flatten();
+    hashes
+        .map(|folder| instructions::in_folder(&folder))
+        .collect()
+}
+
+/// Hashes the folders of the tree from which a command of the project takes its code. A known program takes no code
+/// from the tree.
+fn own_scripts(agent: &Agent, root: &Path) -> BTreeMap<String, Option<String>> {
+    let is_command = matches!(
+        AdapterKind::of(agent),
+        Ok(AdapterKind::Text | AdapterKind::Json)
+    );
+    let mut hashes = BTreeMap::new();
+    if is_command {
+        for place in script_folders::of_command(&agent.command, root) {
+            let path = root.join(&place);
+            let hash = if place == Path::new(".") {
+                ReadHashes::now(root).of(&TracedRead::whole_tree(), &[])
+            } else if path.is_dir() {
+                read_hashes::folder(&path)
+            } else {
+                scripts::hash(&path).ok()
+            };
+            hashes.insert(place.to_string_lossy().into_owned(), hash);
+        }
     }
-    hasher.finalize().to_hex().to_string()
+    hashes
 }
 
 impl Archive<'_> {
@@ -145,14 +192,29 @@ impl Archive<'_> {
                     .collect()
             })
             .collect();
+        // The keys of the files that are split into parts.
+        let mut whole: BTreeMap<String, String> = BTreeMap::new();
+        for covered in shards
+            .iter()
+            .flatten()
+            .filter(|covered| !covered.ranges.is_empty())
+        {
+            if let (false, Some(file)) = (
+                whole.contains_key(&covered.file),
+                sources.file(ROUND, &covered.file),
+            ) {
+                let key = self.shown(file.clone(), sources, bindings).key;
+                whole.insert(covered.file.clone(), key);
+            }
+        }
         let mut events = Vec::new();
         let mut origins = Origins::new(self.journal);
         for agent in state.agents(Role::Reviewer) {
-            let Some(asker) = self.reviewers.get(&agent.name) else {
+            let Some(asker) = self.keys.reviewers.get(&agent.name) else {
                 continue;
             };
             let mut finder = Finder::new(self, asker);
-            for (shard, reuse) in finder.shards(agent, &shown, &mut origins)? {
+            for (shard, reuse) in finder.shards(agent, &shown, &whole, &mut origins)? {
                 let call = CallId {
                     agent: agent.name.clone(),
                     purpose: review_of(shard),
@@ -192,28 +254,38 @@ impl Archive<'_> {
             .collect();
         let left = |shard: usize, agent: &Agent| {
             let reuse = state.reused.get(&(agent.name.clone(), review_of(shard)))?;
-            Some(
-                reuse
-                    .asked
-                    .iter()
-                    .filter_map(|ask| Some(asked_bytes(sources.file(ROUND, &ask.file)?, ask)))
-                    .sum(),
-            )
+            let covered = &plan.shards[shard];
+            let mut bytes = 0;
+            for ask in &reuse.asked {
+                let part = covered.iter().find(|covered| covered.file == ask.file);
+                if let Some(part) = part.and_then(|covered| sources.part(ROUND, covered)) {
+                    bytes += asked_bytes(&part, ask);
+                }
+            }
+            Some(bytes)
         };
         let mut joined: Vec<(Vec<Coverage>, Option<Vec<u64>>)> = Vec::new();
         for (at, shard) in plan.shards.iter().enumerate() {
             let left: Option<Vec<u64>> = reviewers.iter().map(|agent| left(at, agent)).collect();
             let left = left.filter(|left| !left.is_empty());
-            let together = joined.last().and_then(|(_, before)| {
-                let sums: Vec<u64> = before
-                    .iter()
-                    .flatten()
-                    .zip(left.iter().flatten())
-                    .map(|(a, b)| a + b)
-                    .collect();
-                (sums.len() == reviewers.len() && sums.iter().all(|sum| *sum <= max))
-                    .then_some(sums)
+            // An answer about two parts of one file in one call could not be told apart by the file.
+            let shares_file = joined.last().is_some_and(|(files, _)| {
+                let is_in = |covered: &Coverage| files.iter().any(|file| file.file == covered.file);
+                shard.iter().any(is_in)
             });
+            let together = joined
+                .last()
+                .filter(|_| !shares_file)
+                .and_then(|(_, before)| {
+                    let sums: Vec<u64> = before
+                        .iter()
+                        .flatten()
+                        .zip(left.iter().flatten())
+                        .map(|(a, b)| a + b)
+                        .collect();
+                    (sums.len() == reviewers.len() && sums.iter().all(|sum| *sum <= max))
+                        .then_some(sums)
+                });
             match (together, joined.last_mut()) {
                 (Some(sums), Some((files, before))) if left.is_some() => {
                     files.extend(shard.iter().cloned());
@@ -235,12 +307,79 @@ impl Archive<'_> {
             .pop()
             .expect("one file stays one");
         let content = json!([file, rulings]).to_string();
+        let instructions = self.keys.instructions.get(&folder_of(&file.path));
+        let instructions = instructions.map_or("", String::as_str).as_bytes();
         ShownFile {
-            key: hash(&[content.as_bytes()]),
-            frame: hash(&[delta::frame(&file).as_bytes(), rulings.as_bytes()]),
+            key: hash(&[content.as_bytes(), instructions]),
+            frame: hash(&[
+                delta::frame(&file).as_bytes(),
+                rulings.as_bytes(),
+                instructions,
+            ]),
             is_comparable: file.text.lines().count() == lines && !file.text.is_empty(),
             file,
         }
+    }
+
+    /// Returns what an answer rests on beside the files that were sent: the inner option is `None` if that is unknown.
+    /// Returns `None` if the answer cannot be reused, because the result of a read cannot be compared later.
+    #[expect(
+        clippy::option_option,
+        reason = "an answer with unknown reads is reused, and says so"
+    )]
+    fn read_sets(
+        &self,
+        state: &ReviewState,
+        call: &CallId,
+        sent: &[&str],
+        is_embedded: bool,
+    ) -> Option<Option<Vec<ReadSet>>> {
+        if is_embedded {
+            return Some(Some(Vec::new()));
+        }
+        let mut sets = Vec::new();
+        if let Some(part) = state.reuse(call) {
+            let mut from = part.from.iter();
+            if from.any(|from| from.reads_unknown && !from.in_part.is_empty()) {
+                return Some(None);
+            }
+            sets.clone_from(&part.reads);
+        }
+        let sent: Vec<String> = sent.iter().map(|path| (*path).to_owned()).collect();
+        let hashes = ReadHashes::since(self.workspace.root(), self.keys.at);
+        let mut hashed: Vec<HashedRead> = Vec::new();
+        // The agent still knows what it read in an earlier attempt of the same session.
+        for attempt in state.attempts(&call.agent, &call.purpose) {
+            let Some(reads) = &attempt.reads else {
+                return Some(None);
+            };
+            for read in reads.iter().filter(|read| !read.denied) {
+                let is_sent = read.extent == ReadExtent::Content && sent.contains(&read.path);
+                if is_sent || hashed.iter().any(|known| known.read == *read) {
+                    continue;
+                }
+                let is_known = !serde_json::to_string(read).ok()?.contains("[secret:");
+                let hash = hashes.of(read, &sent).filter(|_| is_known)?;
+                hashed.push(HashedRead {
+                    read: read.clone(),
+                    hash,
+                });
+            }
+        }
+        if !hashed.is_empty() {
+            let searches =
+                |read: &HashedRead| matches!(read.read.extent, ReadExtent::Matches { .. });
+            let sent = if hashed.iter().any(searches) {
+                sent
+            } else {
+                Vec::new()
+            };
+            sets.push(ReadSet {
+                sent,
+                reads: hashed,
+            });
+        }
+        Some(Some(sets))
     }
 
     /// Returns the event for a reviewer's complete answer in round 1. With this event, later runs can reuse the
@@ -260,7 +399,7 @@ impl Archive<'_> {
         else {
             return None;
         };
-        let asker = self.reviewers.get(&call.agent)?;
+        let asker = self.keys.reviewers.get(&call.agent)?;
         let CallAnswer::Review {
             status,
             findings,
@@ -309,6 +448,8 @@ impl Archive<'_> {
         let is_embedded = state
             .agents(Role::Reviewer)
             .any(|agent| agent.name == call.agent && agent.is_embedded());
+        let reads = self.read_sets(state, call, &paths, is_embedded)?;
+        let mut instructions = Instructions::default();
         let salt = uuid::Uuid::new_v4().simple().to_string();
         let mut files = Vec::new();
         for (at, covered) in asked
@@ -320,15 +461,21 @@ impl Archive<'_> {
             if is_embedded && builtin::language_without_rules(&covered.file).is_some() {
                 continue;
             }
-            let Some(file) = sources.file(ROUND, &covered.file) else {
+            let Some(file) = sources.part(ROUND, covered) else {
                 continue;
             };
+            let folder = folder_of(&covered.file);
+            let now = instructions.of(&self.workspace.root().join(&folder));
+            // It is unknown whether the agent read the instructions before or after they changed.
+            if self.keys.instructions.get(&folder) != Some(&now) {
+                continue;
+            }
             let ShownFile {
                 file,
                 key,
                 frame,
                 is_comparable,
-            } = self.shown(file.clone(), sources, bindings);
+            } = self.shown(file, sources, bindings);
             let mut unique: Vec<RawFinding> = Vec::new();
             let carried = part.iter().flat_map(|part| &part.findings);
             let carried = carried
@@ -372,6 +519,7 @@ impl Archive<'_> {
                 files,
                 others,
                 places,
+                reads,
             }
             .into()
         })

@@ -5,17 +5,21 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::archive::{Archive, KnownAnswer, LARGE, RecordedAnswer, RecordedAt, SMALL, ShownFile};
 use super::origins::Origins;
 use crate::domain::event::{EventKind, ReviewEvent};
-use crate::domain::{Agent, AskedFile, RawFinding, ReusedFrom, RunId};
+use crate::domain::{Agent, AskedFile, FileReview, HashedRead, RawFinding, ReusedFrom, RunId};
 use crate::history::JournalError;
 use crate::protocol::request::SourceFile;
 use crate::workflows::review::state::Reuse;
 use crate::workspace::diff::delta::Delta;
+use crate::workspace::select::read_hashes::ReadHashes;
 
 pub(crate) struct Finder<'a> {
     archive: &'a Archive<'a>,
     asker: &'a str,
     records: HashMap<RecordedAt, Option<RecordedAnswer>>,
     sound: HashMap<RunId, bool>,
+    /// Whether everything is unchanged that an answer rests on beside the files that were sent.
+    current: HashMap<RecordedAt, bool>,
+    hashes: ReadHashes<'a>,
 }
 
 fn of_run<'r>(reuse: &'r mut Reuse, run: &RunId) -> &'r mut ReusedFrom {
@@ -29,9 +33,27 @@ fn of_run<'r>(reuse: &'r mut Reuse, run: &RunId) -> &'r mut ReusedFrom {
             run: run.clone(),
             files: Vec::new(),
             in_part: Vec::new(),
+            reads_unknown: false,
         });
     }
     &mut reuse.from[at]
+}
+
+/// The number of lines under review.
+fn under_review(file: &SourceFile) -> u64 {
+    match file.changed.as_slice() {
+        [] => file.text.lines().count() as u64,
+        ranges => ranges
+            .iter()
+            .map(|(first, last)| u64::from(last - first) + 1)
+            .sum(),
+    }
+}
+
+/// Whether two lists of line ranges share a line. An empty list stands for all lines.
+fn overlap(a: &[(u32, u32)], b: &[(u32, u32)]) -> bool {
+    let meets = |(first, last): &(u32, u32)| b.iter().any(|(from, to)| first <= to && from <= last);
+    a.is_empty() || b.is_empty() || a.iter().any(meets)
 }
 
 impl<'a> Finder<'a> {
@@ -41,6 +63,8 @@ impl<'a> Finder<'a> {
             asker,
             records: HashMap::new(),
             sound: HashMap::new(),
+            current: HashMap::new(),
+            hashes: ReadHashes::now(archive.workspace.root()),
         }
     }
 
@@ -48,13 +72,15 @@ impl<'a> Finder<'a> {
         &mut self,
         agent: &Agent,
         shown: &[Vec<ShownFile>],
+        whole: &BTreeMap<String, String>,
         origins: &mut Origins<'_>,
     ) -> Result<Vec<(usize, Reuse)>, JournalError> {
         let mut known: Vec<Vec<KnownAnswer>> = Vec::new();
         for shard in shown {
-            let found = shard
-                .iter()
-                .map(|file| self.known(file, !agent.is_embedded()));
+            let found = shard.iter().map(|file| {
+                let is_part = whole.contains_key(&file.file.path);
+                self.known(file, !agent.is_embedded(), is_part)
+            });
             known.push(found.collect::<Result<_, _>>()?);
         }
         // An earlier answer can contain a finding about a file of another request. Glee reuses such an answer
@@ -64,11 +90,16 @@ impl<'a> Finder<'a> {
             .flatten()
             .map(|file| file.key.as_str())
             .collect();
-        let current: BTreeMap<&str, &str> = shown
+        let mut current: BTreeMap<&str, &str> = shown
             .iter()
             .flatten()
             .map(|shown| (shown.file.path.as_str(), shown.key.as_str()))
             .collect();
+        current.extend(
+            whole
+                .iter()
+                .map(|(path, key)| (path.as_str(), key.as_str())),
+        );
         for known in known.iter_mut().flatten() {
             let (KnownAnswer::Same { place, review } | KnownAnswer::Part { place, review, .. }) =
                 known
@@ -122,6 +153,12 @@ impl<'a> Finder<'a> {
                         delta,
                     } => {
                         of_run(&mut reuse, &place.0).in_part.push(file.clone());
+                        let sets = self.records.get(&place).and_then(Option::as_ref);
+                        for set in sets.into_iter().flat_map(|record| &record.reads).flatten() {
+                            if !reuse.reads.contains(set) {
+                                reuse.reads.push(set.clone());
+                            }
+                        }
                         for finding in review
                             .findings
                             .into_iter()
@@ -145,6 +182,9 @@ impl<'a> Finder<'a> {
                         place
                     }
                 };
+                if let Some(Some(record)) = self.records.get(&place) {
+                    of_run(&mut reuse, &place.0).reads_unknown |= record.reads.is_none();
+                }
                 if let Some(Some(record)) = self.records.get(&place)
                     && added.insert(place.clone())
                 {
@@ -225,7 +265,12 @@ impl<'a> Finder<'a> {
 
     /// Finds an earlier review of the same content. If no earlier review has the same content, finds the review
     /// that leaves the fewest lines to be reviewed again.
-    fn known(&mut self, shown: &ShownFile, compares: bool) -> Result<KnownAnswer, JournalError> {
+    fn known(
+        &mut self,
+        shown: &ShownFile,
+        compares: bool,
+        is_part: bool,
+    ) -> Result<KnownAnswer, JournalError> {
         let path = shown.file.path.as_str();
         let places = self
             .archive
@@ -237,6 +282,9 @@ impl<'a> Finder<'a> {
                 continue;
             }
             self.load(&place)?;
+            if !self.is_current(&place) {
+                continue;
+            }
             let Some(Some(record)) = self.records.get(&place) else {
                 continue;
             };
@@ -250,10 +298,12 @@ impl<'a> Finder<'a> {
                     review: review.clone(),
                 });
             }
-            let review = record
-                .files
-                .iter()
-                .find(|review| review.file == path && review.frame == shown.frame);
+            // An answer about another part of the file knows nothing about this part.
+            let is_comparable =
+                |review: &FileReview| !is_part || overlap(&review.ranges, &shown.file.changed);
+            let review = record.files.iter().find(|review| {
+                review.file == path && review.frame == shown.frame && is_comparable(review)
+            });
             let Some(review) = review.filter(|_| compares && shown.is_comparable) else {
                 continue;
             };
@@ -279,8 +329,8 @@ impl<'a> Finder<'a> {
                     },
                 ));
             }
-            // The search ends when a new review is necessary for at most 20% of the file's lines.
-            if u64::from(lines) * 5 <= shown.file.text.lines().count() as u64 {
+            // The search ends when a new review is necessary for at most 20% of the lines under review.
+            if u64::from(lines) * 5 <= under_review(&shown.file) {
                 break;
             }
         }
@@ -296,6 +346,23 @@ impl<'a> Finder<'a> {
         Ok(is_sound)
     }
 
+    fn is_current(&mut self, place: &RecordedAt) -> bool {
+        if let Some(known) = self.current.get(place) {
+            return *known;
+        }
+        let record = self.records.get(place).and_then(Option::as_ref);
+        let sets = record.and_then(|record| record.reads.as_ref());
+        let mut reads = sets
+            .into_iter()
+            .flatten()
+            .flat_map(|set| set.reads.iter().map(|read| (read, set.sent.as_slice())));
+        let is_current = reads.all(|(HashedRead { read, hash }, sent)| {
+            self.hashes.of(read, sent).as_ref() == Some(hash)
+        });
+        self.current.insert(place.clone(), is_current);
+        is_current
+    }
+
     fn load(&mut self, place: &RecordedAt) -> Result<(), JournalError> {
         if !self.records.contains_key(place) {
             let event = self.archive.journal.event(&place.0, place.1)?;
@@ -308,12 +375,14 @@ impl<'a> Finder<'a> {
                     files,
                     others,
                     places,
+                    reads,
                     ..
                 }) if asker == self.asker => Some(RecordedAnswer {
                     salt,
                     files,
                     others,
                     places,
+                    reads,
                 }),
                 _ => None,
             });
