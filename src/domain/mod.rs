@@ -50,8 +50,8 @@ pub use review::location::{Location, is_inside, meanings};
 pub use review::loosened::{LastChange, Loosened};
 pub use review::measures::{AgreementCount, FindingTally, TallyKind};
 pub use review::outcome::{
-    AnswerProblem, AnswerStatus, Coverage, ExitReason, Failure, FileChange, Lowered, Outcome,
-    Proof, ReviewerReport, SettledFinding, Skip, SkipReason, UnreadFile,
+    AnswerProblem, AnswerStatus, CodeRead, Coverage, ExitReason, Failure, FileChange, Lowered,
+    Outcome, Proof, ReviewerReport, SettledFinding, Skip, SkipReason, Unclosed, UnreadFile,
 };
 pub use review::response::{Answer, Comparison, Recheck, Response};
 pub use review::reuse::{AskedFile, FileReview, NoLongerRaised, Reused, ReusedFrom};

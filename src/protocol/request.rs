@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{
     AgentName, Challenge, Disposition, Dispute, EarlierDispute, Finding, FindingId, Location,
-    Opinion, PairId, Question, RawFinding, ReviewRequest, Role, RulingRef, Untrusted,
+    Opinion, PairId, Question, RawFinding, ReviewRequest, Role, RulingRef, Unclosed, Untrusted,
 };
 
 /// A file that an agent receives, with the lines under review.
@@ -176,6 +176,15 @@ pub enum Task {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         recheck: Vec<RawFinding>,
     },
+    /// Say of your own answer how many findings it reports, and whether you read all of the code (role reviewer). The
+    /// answer is the closing line of a review, or a JSON object with `nonce`, `findings` (a number) and `read`.
+    Close {
+        /// The answer, possibly shortened.
+        answer: Untrusted,
+        /// The number of findings that Glee read in the answer.
+        findings: u64,
+        question: Unclosed,
+    },
     /// For each pair of findings, state whether both name the same defect (role aggregator). The answer is
     /// `[P<n>] SAME|DIFFERENT: why`, or `pairs` as JSON: objects with `pair` and `answer`.
     Same {
@@ -307,6 +316,7 @@ impl Task {
     fn kind_and_role(&self) -> (&'static str, Role) {
         match self {
             Self::Review { .. } => ("review", Role::Reviewer),
+            Self::Close { .. } => ("close", Role::Reviewer),
             Self::Same { .. } => ("same", Role::Aggregator),
             Self::Examine { .. } => ("examine", Role::Reviewer),
             Self::Defend { .. } => ("defend", Role::Reviewer),

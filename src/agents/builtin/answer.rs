@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::domain::{DisputeNumber, RawFinding, Recheck, Response, Ruling};
+use crate::domain::{CodeRead, DisputeNumber, RawFinding, Recheck, Response, Ruling};
 
 #[derive(Debug, PartialEq, Serialize)]
 pub(crate) struct BuiltinAnswer<'a> {
@@ -16,6 +16,9 @@ pub(crate) struct BuiltinAnswer<'a> {
 pub(crate) enum Body {
     Review {
         findings: Vec<RawFinding>,
+        /// Absent if the reviewer has no rules for some of the files. The report names these files.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        read: Option<CodeRead>,
     },
     Recheck {
         checks: Vec<Recheck>,

@@ -5,9 +5,10 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::answer::Body;
+use super::code::language;
 use crate::agents::builtin::rules::catalog::{Catalog, CatalogError};
 use crate::agents::builtin::rules::scan::{Hit, RuleEdit, folded};
-use crate::domain::{RawFinding, Severity, Untrusted};
+use crate::domain::{CodeRead, RawFinding, Severity, Untrusted};
 use crate::protocol::request::SourceFile;
 
 pub(crate) fn review(files: &[SourceFile], root: &Path) -> Result<Body, CatalogError> {
@@ -22,7 +23,9 @@ pub(crate) fn review(files: &[SourceFile], root: &Path) -> Result<Body, CatalogE
                 .map(|hit| finding(&catalog, file, hit)),
         );
     }
-    Ok(Body::Review { findings })
+    let has_rules = |file: &SourceFile| language::without_rules(&file.path).is_none();
+    let read = files.iter().all(has_rules).then_some(CodeRead::All);
+    Ok(Body::Review { findings, read })
 }
 
 fn is_under_review(hit: &Hit, file: &SourceFile) -> bool {

@@ -8,8 +8,8 @@ use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    Certainty, DefenceWord, DisputeNumber, FindingId, PairId, QuestionAnswer, Recheck, Response,
-    Ruling, Validation, Verdict,
+    Certainty, CodeRead, DefenceWord, DisputeNumber, FindingId, PairId, QuestionAnswer, Recheck,
+    Response, Ruling, Validation, Verdict,
 };
 use crate::protocol::request::{Request, Task};
 
@@ -169,6 +169,8 @@ pub struct ReviewReply {
     pub verdict: Option<String>,
     /// A summary in addition to the findings.
     pub summary: Option<String>,
+    /// `all` if the reviewer read all of the code that it was asked to review, otherwise `part`.
+    pub read: Option<CodeRead>,
 }
 
 /// A finding of a review.

@@ -16,7 +16,9 @@ use console::truncate_str;
 use indicatif::{BinaryBytes, HumanCount};
 use textwrap::{Options, WordSplitter, WrapAlgorithm};
 
-use crate::domain::{AgentName, FileChange, Finding, RulingWord, Settler, Severity, Skip, Tag};
+use crate::domain::{
+    AgentName, CodeRead, FileChange, Finding, RulingWord, Settler, Severity, Skip, Tag,
+};
 use crate::protocol::text::printable;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -338,6 +340,16 @@ pub fn tag(finding: &Finding) -> String {
         printable::line(&finding.raw.severity.to_string()),
         finding.id
     )
+}
+
+/// What a reviewer says about its own answer, as in `0 findings, read all`.
+pub fn closed(findings: u64, read: Option<CodeRead>) -> String {
+    let read = match read {
+        Some(CodeRead::All) => ", read all",
+        Some(CodeRead::Part) => ", read only a part",
+        None => "",
+    };
+    count(findings, "finding") + read
 }
 
 /// Formats a number with its noun, as in `1 finding` or `2 findings`.

@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    AgentName, AnswerStatus, Comparison, Defended, DisputeNumber, Examined, FailureKind,
-    PairComparison, PeerReview, RaisedIn, RawFinding, Recheck, Response, Ruling, Said, Untrusted,
+    AgentName, AnswerStatus, CodeRead, Comparison, Defended, DisputeNumber, Examined, FailureKind,
+    PairComparison, PeerReview, RaisedIn, RawFinding, Recheck, Response, Ruling, Said, Unclosed,
+    Untrusted,
 };
 
 /// The purpose of a call. Within a run, the purpose, the agent and the attempt identify a call.
@@ -15,6 +16,13 @@ pub enum Purpose {
     Review {
         round: u32,
         shard: u32,
+    },
+    /// A reviewer is asked about its own answer to the attempt `of` at a review, without the code: how many findings
+    /// the answer reports, and whether the reviewer read all of the code.
+    Close {
+        round: u32,
+        shard: u32,
+        of: u32,
     },
     /// The aggregator states which pairs of findings name the same defect. After a debate, each pair has a finding that
     /// was raised in the debate.
@@ -76,6 +84,7 @@ impl Purpose {
     pub fn round(&self) -> Option<u32> {
         match self {
             Self::Review { round, .. }
+            | Self::Close { round, .. }
             | Self::Same { round, .. }
             | Self::Examine { round }
             | Self::Defend { round }
@@ -107,11 +116,40 @@ pub struct CallId {
 }
 
 impl CallId {
+    /// The call that asks a reviewer about its answer to this review; `None` if this call is no review.
+    pub fn close(&self) -> Option<Self> {
+        let Purpose::Review { round, shard } = self.purpose else {
+            return None;
+        };
+        Some(Self {
+            agent: self.agent.clone(),
+            purpose: Purpose::Close {
+                round,
+                shard,
+                of: self.attempt,
+            },
+            attempt: 1,
+        })
+    }
+
+    /// The review that this call asks about; `None` if this call does not ask about an answer.
+    pub fn asked_about(&self) -> Option<Self> {
+        let Purpose::Close { round, shard, of } = self.purpose else {
+            return None;
+        };
+        Some(Self {
+            agent: self.agent.clone(),
+            purpose: Purpose::Review { round, shard },
+            attempt: of,
+        })
+    }
+
     /// Returns a file name without an extension. All files with output of the call have this name, with
     /// different extensions. The name consists of letters, digits, `-` and `.`.
     pub fn file_stem(&self) -> String {
         let purpose = match &self.purpose {
             Purpose::Review { round, shard } => format!("review-{round}-{shard}"),
+            Purpose::Close { round, shard, of } => format!("close-{round}-{shard}-{of}"),
             Purpose::Same { round, raised_in } => match raised_in {
                 RaisedIn::Review => format!("same-{round}"),
                 RaisedIn::Debate => format!("same-{round}-debate"),
@@ -177,6 +215,18 @@ pub enum CallAnswer {
         notes: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         problem: Option<String>,
+        /// How much of the code the reviewer says it read.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        read: Option<CodeRead>,
+        /// Why the reviewer is asked about this answer; absent if the answer leaves no question.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        unclosed: Option<Unclosed>,
+    },
+    /// What a reviewer says about its own answer.
+    Close {
+        findings: u64,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        read: Option<CodeRead>,
     },
     /// The aggregator's answers about pairs of findings. A pair without an answer stays apart.
     Same {

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::domain::ids::RunId;
 use crate::domain::{
     AgentName, Caps, Dispute, EarlierDispute, FailureKind, Finding, FindingId, FindingState,
-    Location, Loosened, NoLongerRaised, Response, Reused, Role, RulingRef, Severity, Usage,
+    Location, Loosened, NoLongerRaised, Response, Reused, Role, RulingRef, Severity, Untrusted,
+    Usage,
 };
 
 /// Whether a reviewer's answer can be relied on (section 3.3 of the design).
@@ -17,7 +18,8 @@ pub enum AnswerStatus {
     Complete,
     /// The answer is complete and has no findings.
     Clean,
-    /// The closing line is missing, or its number differs from the number of findings.
+    /// The closing line is missing, its number differs from the number of findings, the reviewer says that it did
+    /// not read all of the code, or its words contradict the number.
     Incomplete,
     /// The answer has neither findings nor a closing line.
     NotReviewed,
@@ -27,6 +29,34 @@ impl AnswerStatus {
     pub fn is_complete(self) -> bool {
         matches!(self, Self::Complete | Self::Clean)
     }
+}
+
+/// How much of the code a reviewer says it read: the word `read` of the closing line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CodeRead {
+    All,
+    Part,
+}
+
+impl CodeRead {
+    /// Joins two statements about the same code. If they differ, only part of the code was read.
+    pub fn joined(one: Option<Self>, other: Option<Self>) -> Option<Self> {
+        match (one, other) {
+            (Some(Self::Part), _) | (_, Some(Self::Part)) => Some(Self::Part),
+            (one, other) => one.or(other),
+        }
+    }
+}
+
+/// What an answer leaves open that the reviewer can say without reading the code again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Unclosed {
+    /// The answer announces 0 findings, and its words can mean something else.
+    Words,
+    /// The closing line is missing, or announces another number of findings than was read.
+    Count,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -150,6 +180,14 @@ pub struct ReviewerReport {
     /// The files that the reviewer received but could not read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<UnreadFile>,
+    /// What the reviewer says beside its findings, in its last answers; at most 2,000 characters.
+    #[serde(default, skip_serializing_if = "Untrusted::is_empty")]
+    pub said: Untrusted,
+}
+
+impl ReviewerReport {
+    /// The largest number of characters in `said`.
+    pub const SAID: usize = 2_000;
 }
 
 /// The proof of review: what was reviewed, and by whom.

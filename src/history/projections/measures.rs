@@ -541,6 +541,7 @@ fn role_name(role: Role) -> Option<&'static str> {
 fn role_of(purpose: &Purpose) -> Option<&'static str> {
     match purpose {
         Purpose::Review { .. }
+        | Purpose::Close { .. }
         | Purpose::Examine { .. }
         | Purpose::Defend { .. }
         | Purpose::Recheck { .. } => Some("reviewer"),

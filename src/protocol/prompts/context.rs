@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::domain::{
     AgentName, Dispute, EarlierDispute, Finding, FindingId, Location, Opinion, PairId, Question,
-    RawFinding, RulingRecord, Untrusted,
+    RawFinding, RulingRecord, Unclosed, Untrusted,
 };
 use crate::protocol::request::{
     Challenged, Change, CoderWritten, ComparedFinding, FailedCheck, FindingPair, Request,
@@ -24,7 +24,9 @@ use crate::rules::{review::objections, stages::stage};
 pub(crate) fn closing(request: &Request) -> String {
     let nonce = &request.nonce;
     match &request.task {
-        Task::Review { .. } => format!("GLEE-REVIEW-END nonce={nonce} findings=<n>"),
+        Task::Review { .. } | Task::Close { .. } => {
+            format!("{} read=all|part", closing_without_extent(nonce))
+        }
         Task::Respond { .. } => format!("GLEE-RESPONSE-END nonce={nonce} answers=<n>"),
         Task::Judge { dispute, .. } => {
             format!(
@@ -44,6 +46,11 @@ pub(crate) fn closing(request: &Request) -> String {
     }
 }
 
+/// The closing line of a review without the word `read`, which a project's own template can leave out.
+pub(crate) fn closing_without_extent(nonce: &str) -> String {
+    format!("GLEE-REVIEW-END nonce={nonce} findings=<n>")
+}
+
 pub(crate) fn context(request: &Request) -> Value {
     let fence = Fence {
         mark: nonce::mark(&request.nonce),
@@ -54,6 +61,11 @@ pub(crate) fn context(request: &Request) -> Value {
             "rulings": fence.rulings("rulings", rulings),
             "recheck": fence.lines("earlier findings", raised(recheck).into_iter()),
             "files": fence.files(files),
+        }),
+        Task::Close { answer, findings, question } => json!({
+            "answer": fence.around("your answer", answer.as_written()),
+            "findings": findings,
+            "words": *question == Unclosed::Words,
         }),
         Task::Same { pairs, findings, files } => json!({
             "pairs": list(pairs, |FindingPair { id, one, other }| json!({ "id": id, "one": one, "other": other })),

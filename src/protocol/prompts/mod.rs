@@ -12,15 +12,16 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior, Value};
 
-use super::request::Request;
+use super::request::{Request, Task};
 use crate::domain::Advice;
 use crate::system::files;
 
 mod context;
 mod project_templates;
 
-pub const TEMPLATES: [(&str, &str); 15] = [
+pub const TEMPLATES: [(&str, &str); 16] = [
     ("review.md", include_str!("templates/review/review.md")),
+    ("close.md", include_str!("templates/review/close.md")),
     ("same.md", include_str!("templates/review/same.md")),
     ("respond.md", include_str!("templates/review/respond.md")),
     ("judge.md", include_str!("templates/review/judge.md")),
@@ -109,7 +110,11 @@ pub fn render(request: &Request, overrides: Option<&Path>) -> Result<String, Pro
             .render_str(built_in, values)
             .map_err(|error| template_error(&place, &error))?,
     };
-    if text.contains(&context::closing(request)) {
+    let has_closing = match request.task {
+        Task::Review { .. } => text.contains(&context::closing_without_extent(&request.nonce)),
+        _ => text.contains(&context::closing(request)),
+    };
+    if has_closing {
         Ok(text)
     } else {
         Err(PromptError::NoClosing { place })

@@ -1,6 +1,7 @@
 //! Parsers for the answers of agents, with one module for each kind of answer.
 
 pub(crate) mod by_finding;
+pub mod close;
 pub mod compare;
 pub mod debate;
 pub mod peer_review;

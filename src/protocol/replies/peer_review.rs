@@ -10,8 +10,10 @@ use jiff::Timestamp;
 use serde::Deserialize as _;
 use serde_json::{Map, Value};
 
+use super::reply;
+use super::review::beside::{Bearing, bearing};
 use super::stage::{self, StageError};
-use crate::domain::{PeerIssue, PeerReview, ReviewRequest, Tag, Untrusted, Verdict};
+use crate::domain::{CodeRead, PeerIssue, PeerReview, ReviewRequest, Tag, Untrusted, Verdict};
 use crate::rules::review::mandatory;
 
 const ISSUES: usize = 100;
@@ -108,6 +110,25 @@ fn review(
         "issues",
         "has to be a list of `{severity, description, file}`",
     ))?;
+    let read = [object.get("read"), payload.get("read")];
+    let read = read.into_iter().flatten().filter_map(Value::as_str);
+    if read
+        .filter_map(reply::extent)
+        .any(|read| read == CodeRead::Part)
+    {
+        return Err(wrong(
+            "read",
+            "has to be `all`, because a part is no review",
+        ));
+    }
+    if verdict == Verdict::Approved
+        && let Bearing::Contradicts(_) = bearing(summary.as_written())
+    {
+        return Err(wrong(
+            "summary",
+            "contradicts the verdict `approved`: it fails the work, or names a place with a defect",
+        ));
+    }
     match verdict {
         Verdict::Approved if issues.iter().any(|issue| is_grave(&issue.severity)) => Err(wrong(
             "verdict",
@@ -278,6 +299,22 @@ mod tests {
                 "verdict",
             ),
             (json!("approved"), "payload"),
+            (
+                json!({"verdict": "approved", "summary": "Decision: fail - the handle leaks.", "issues": []}),
+                "summary",
+            ),
+            (
+                json!({"verdict": "approved", "summary": "FAIL", "issues": []}),
+                "summary",
+            ),
+            (
+                json!({"verdict": "approved", "summary": "- MUST app.py:2 close the handle", "issues": []}),
+                "summary",
+            ),
+            (
+                json!({"verdict": "approved", "summary": "s", "read": "part", "issues": []}),
+                "read",
+            ),
         ] {
             let error = read(&result(&payload).to_string()).unwrap_err();
             assert!(

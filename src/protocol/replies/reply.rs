@@ -1,10 +1,12 @@
 //! Splits an agent's answer into lines and JSON objects, and recognises the closing line.
 //!
 //! A closing line must be a complete line outside code fences, quotes and JSON. A line with a different nonce or
-//! without a number is ordinary text, not a closing line.
+//! without a number is ordinary text, not a closing line. The closing line of a review can also say how much of the
+//! code was read, as in `read=all`.
 
 use std::io::{self, BufRead};
 
+use crate::domain::CodeRead;
 use crate::protocol::text::json::Extractor;
 use crate::protocol::text::lines::{CleanLines, Line};
 use crate::protocol::text::{FoundObject, LineKind, ScanState, Scope, Structure, nonce};
@@ -109,6 +111,8 @@ pub(crate) struct Closing<'a> {
     nonce: Option<&'a str>,
     /// The number in the closing line, or `Err` if several closing lines contain different numbers.
     announced: Option<Result<u64, Disagreement>>,
+    /// How much of the code was read. If several closing lines differ, only part of the code was read.
+    extent: Option<CodeRead>,
     rejected: Option<&'static str>,
 }
 
@@ -122,16 +126,18 @@ impl<'a> Closing<'a> {
             count,
             nonce,
             announced: None,
+            extent: None,
             rejected: None,
         }
     }
 
     /// Reads a line of prose. Returns whether the line is a closing line with the right nonce.
     pub(crate) fn take(&mut self, line: &str) -> bool {
-        let Some(count) = self.read(line.trim()) else {
+        let Some((count, extent)) = self.read(line.trim()) else {
             self.rejected = self.wrong(line.trim()).or(self.rejected);
             return false;
         };
+        self.extent = CodeRead::joined(self.extent, extent);
         self.announced = Some(match self.announced {
             None => Ok(count),
             Some(Ok(before)) if before == count => Ok(count),
@@ -143,22 +149,37 @@ impl<'a> Closing<'a> {
     /// Whether a line of prose is the prompt's example of a closing line, which contains `<n>` instead of a number.
     pub(crate) fn is_form(&self, line: &str) -> bool {
         self.count_of(line.trim())
-            .is_some_and(|(nonce, count)| count == "<n>" && is_nonce(self.nonce, nonce))
+            .is_some_and(|(nonce, count, _)| count == "<n>" && is_nonce(self.nonce, nonce))
     }
 
-    fn count_of<'l>(&self, line: &'l str) -> Option<(&'l str, &'l str)> {
+    /// The nonce, the number and the word after `read=` of a line.
+    fn count_of<'l>(&self, line: &'l str) -> Option<(&'l str, &'l str, Option<&'l str>)> {
         let (nonce, rest) = line
             .strip_prefix(self.name)?
             .strip_prefix(" nonce=")?
             .split_once(' ')?;
-        Some((nonce, rest.strip_prefix(self.count)?.strip_prefix('=')?))
+        let rest = rest.strip_prefix(self.count)?.strip_prefix('=')?;
+        match rest.split_once(" read=") {
+            Some((count, word)) if self.count == FINDINGS => {
+                let word = word.trim();
+                (!word.contains(char::is_whitespace)).then_some((
+                    nonce,
+                    count.trim_end(),
+                    Some(word),
+                ))
+            }
+            _ => Some((nonce, rest, None)),
+        }
     }
 
-    fn read(&self, line: &str) -> Option<u64> {
-        let (nonce, digits) = self.count_of(line)?;
+    fn read(&self, line: &str) -> Option<(u64, Option<CodeRead>)> {
+        let (nonce, digits, word) = self.count_of(line)?;
         let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
         // A number that needs more than 64 bits becomes `u64::MAX`. No answer contains this many entries.
-        (is_number && is_nonce(self.nonce, nonce)).then(|| digits.parse().unwrap_or(u64::MAX))
+        (is_number && is_nonce(self.nonce, nonce)).then(|| {
+            let count = digits.parse().unwrap_or(u64::MAX);
+            (count, word.and_then(extent))
+        })
     }
 
     fn wrong(&self, line: &str) -> Option<&'static str> {
@@ -197,6 +218,23 @@ impl<'a> Closing<'a> {
     pub(crate) fn is_given(&self) -> bool {
         self.announced.is_some()
     }
+
+    pub(crate) fn extent(&self) -> Option<CodeRead> {
+        self.extent
+    }
+}
+
+/// The name of the number in the closing line of a review. Only this line has the word `read`.
+pub(crate) const FINDINGS: &str = "findings";
+
+/// Reads the word after `read=`. A word other than `all` says that something was not read. The words of the prompt's
+/// own example say nothing.
+pub(crate) fn extent(word: &str) -> Option<CodeRead> {
+    match word.to_lowercase().as_str() {
+        "all" => Some(CodeRead::All),
+        "" | "all|part" | "<all|part>" | "<r>" => None,
+        _ => Some(CodeRead::Part),
+    }
 }
 
 #[cfg(test)]
@@ -224,11 +262,44 @@ mod tests {
             ("so GLEE-REVIEW-END nonce=abc findings=3", false),
             ("`GLEE-REVIEW-END nonce=abc findings=3`", false),
             ("glee-review-end nonce=abc findings=3", false),
+            ("GLEE-REVIEW-END nonce=abc findings=3 read=all", true),
+            ("GLEE-REVIEW-END nonce=abc findings=3 read=part", true),
+            ("GLEE-REVIEW-END nonce=abc findings=3 read=", true),
+            (
+                "GLEE-REVIEW-END nonce=abc findings=3 read=all thanks",
+                false,
+            ),
+            ("GLEE-REVIEW-END nonce=abc findings=3 wrote=all", false),
+            ("GLEE-REVIEW-END nonce=abc findings=<n> read=all", false),
         ] {
             let mut closing = closing();
             assert_eq!(closing.take(line), expected, "{line}");
             assert_eq!(closing.number() == Some(3), expected, "{line}");
         }
+    }
+
+    #[test]
+    fn only_the_word_all_says_that_everything_was_read() {
+        for (words, expected) in [
+            (&[""][..], None),
+            (&[" read=all"], Some(CodeRead::All)),
+            (&[" read=ALL"], Some(CodeRead::All)),
+            (&[" read=part"], Some(CodeRead::Part)),
+            (&[" read=partial"], Some(CodeRead::Part)),
+            (&[" read=none"], Some(CodeRead::Part)),
+            (&[" read=all|part"], None),
+            (&[" read=all", " read=part"], Some(CodeRead::Part)),
+            (&[" read=part", " read=all"], Some(CodeRead::Part)),
+            (&[" read=all", ""], Some(CodeRead::All)),
+        ] {
+            let mut closing = closing();
+            for word in words {
+                assert!(closing.take(&format!("GLEE-REVIEW-END nonce=abc findings=0{word}")));
+            }
+            assert_eq!(closing.extent(), expected, "{words:?}");
+        }
+        let mut other = Closing::new("GLEE-RESPONSE-END", "answers", Some("abc"));
+        assert!(!other.take("GLEE-RESPONSE-END nonce=abc answers=1 read=all"));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::domain::{
     AdvisoryStatus, AgentName, AnswerProblem, AnswerStatus, Coverage, Disposition, ExitReason,
     Failure, FailureKind, FileChange, Finding, FindingState, NoLongerRaised, Outcome, Proof,
     RawFinding, Reused, ReusedFrom, ReviewerReport, Role, RunId, SettledFinding, Skip, Tag,
-    number_of,
+    Untrusted, number_of,
 };
 use crate::protocol::text::printable;
 use crate::rules::review::exit_status;
@@ -88,6 +88,7 @@ fn agent_failed(state: &ReviewState) -> bool {
                     // towards the quorum. A failed re-check gives the finding the state `Unconfirmed`. The closure
                     // `unconfirmed` recognises this state.
                     Purpose::Review { .. }
+                    | Purpose::Close { .. }
                     | Purpose::Same { .. }
                     | Purpose::Examine { .. }
                     | Purpose::Defend { .. }
@@ -400,7 +401,9 @@ fn reviewers(state: &ReviewState) -> Vec<ReviewerReport> {
             failure: None,
             problems: Vec::new(),
             unread: Vec::new(),
+            said: Untrusted::default(),
         };
+        let mut said: Vec<&str> = Vec::new();
         let mut answered = 0;
         let expected: usize = state.rounds.iter().map(Vec::len).sum();
         let calls = last_calls(state);
@@ -426,8 +429,10 @@ fn reviewers(state: &ReviewState) -> Vec<ReviewerReport> {
                     status,
                     findings,
                     problem,
+                    notes,
                     ..
                 } => {
+                    said.extend(Some(notes.trim()).filter(|notes| !notes.is_empty()));
                     if !status.is_complete() {
                         note(problem.as_deref().unwrap_or("the answer is not complete"));
                     }
@@ -442,7 +447,8 @@ fn reviewers(state: &ReviewState) -> Vec<ReviewerReport> {
                     report.failure.get_or_insert_with(|| error.clone());
                     AnswerStatus::NotReviewed
                 }
-                CallAnswer::Same { .. }
+                CallAnswer::Close { .. }
+                | CallAnswer::Same { .. }
                 | CallAnswer::Examine { .. }
                 | CallAnswer::Defend { .. }
                 | CallAnswer::Respond { .. }
@@ -460,6 +466,7 @@ fn reviewers(state: &ReviewState) -> Vec<ReviewerReport> {
         if answered < expected {
             report.status = AnswerStatus::NotReviewed;
         }
+        report.said = Untrusted::from(said.join("\n\n")).first(ReviewerReport::SAID);
         report
     };
     state.agents(Role::Reviewer).map(report).collect()
@@ -488,7 +495,8 @@ fn is_review(purpose: &Purpose) -> bool {
 fn failures(state: &ReviewState) -> Vec<Failure> {
     last_calls(state)
         .into_iter()
-        .filter(|(id, _)| !compares(&id.purpose))
+        // Without an answer about an answer, the review is asked for again.
+        .filter(|(id, _)| !compares(&id.purpose) && !matches!(id.purpose, Purpose::Close { .. }))
         .filter_map(|(id, call)| {
             let (error, hint, cause) = match &call.answer {
                 CallAnswer::Failed { error, hint, cause } => (error.clone(), hint.clone(), *cause),
@@ -497,6 +505,7 @@ fn failures(state: &ReviewState) -> Vec<Failure> {
             };
             let role = match id.purpose {
                 Purpose::Review { .. }
+                | Purpose::Close { .. }
                 | Purpose::Examine { .. }
                 | Purpose::Defend { .. }
                 | Purpose::Recheck { .. }

@@ -9,6 +9,7 @@ use crate::domain::{
 };
 use crate::history::queries::problems::KnownProblems;
 use crate::history::queries::rows::Binding;
+use crate::protocol::replies::close;
 use crate::protocol::request::{
     Challenged, Change, FailedCheck, Item, SourceFile, Task, UncertainPair,
 };
@@ -32,6 +33,7 @@ impl RequestBuilder<'_> {
     pub(crate) fn task(&self, call: &CallId) -> Task {
         match &call.purpose {
             Purpose::Review { round, shard } => self.review(call, *round, *shard),
+            Purpose::Close { .. } => self.close(call),
             Purpose::Same { round, raised_in } => self.same(*round, *raised_in),
             Purpose::Examine { round } => self.examine(call, *round),
             Purpose::Defend { round } => self.defend(call, *round),
@@ -90,7 +92,8 @@ impl RequestBuilder<'_> {
             | CallAnswer::Examine { .. }
             | CallAnswer::Defend { .. } => "your last answer left these findings out".to_owned(),
             CallAnswer::Failed { error, .. } => format!("there was no answer: {error}"),
-            CallAnswer::Judge { .. }
+            CallAnswer::Close { .. }
+            | CallAnswer::Judge { .. }
             | CallAnswer::Stage { .. }
             | CallAnswer::Work { .. }
             | CallAnswer::Peer { .. } => return None,
@@ -138,6 +141,27 @@ impl RequestBuilder<'_> {
             focus,
             rulings,
             recheck,
+        }
+    }
+
+    /// The reviewer receives its own answer, without the code.
+    fn close(&self, call: &CallId) -> Task {
+        let asked = call
+            .asked_about()
+            .and_then(|asked| self.state.calls.get(&asked));
+        let Some(CallAnswer::Review {
+            findings,
+            notes,
+            unclosed: Some(question),
+            ..
+        }) = asked.map(|asked| &asked.answer)
+        else {
+            unreachable!("a reviewer is asked about an answer that leaves a question")
+        };
+        Task::Close {
+            answer: close::shortened(notes),
+            findings: findings.len() as u64,
+            question: *question,
         }
     }
 

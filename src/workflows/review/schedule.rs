@@ -115,6 +115,10 @@ fn reviews(state: &ReviewState, round: u32) -> Vec<ReviewStep> {
     for shard in 0..u32::try_from(shards).unwrap_or(u32::MAX) {
         for reviewer in state.agents(Role::Reviewer) {
             let purpose = Purpose::Review { round, shard };
+            if let Some(close) = unclosed(state, &reviewer.name, &purpose) {
+                steps.push(Step::Ask(close));
+                continue;
+            }
             steps.extend(ask(state, &reviewer.name, purpose, |call| {
                 match &call.answer {
                     CallAnswer::Review { status, .. } => {
@@ -127,6 +131,18 @@ fn reviews(state: &ReviewState, round: u32) -> Vec<ReviewStep> {
         }
     }
     steps
+}
+
+/// Returns the call that asks a reviewer what its last answer means. Each answer is asked about once.
+fn unclosed(state: &ReviewState, reviewer: &AgentName, purpose: &Purpose) -> Option<CallId> {
+    let (id, call) = state.last_call(reviewer, purpose)?;
+    let CallAnswer::Review {
+        unclosed: Some(_), ..
+    } = &call.answer
+    else {
+        return None;
+    };
+    id.close().filter(|close| !state.calls.contains_key(close))
 }
 
 fn ask(
@@ -724,6 +740,8 @@ mod tests {
                         findings: Vec::new(),
                         notes: String::new(),
                         problem: None,
+                        read: None,
+                        unclosed: None,
                     },
                 );
             }
@@ -890,6 +908,8 @@ mod tests {
             findings: Vec::new(),
             notes: String::new(),
             problem: None,
+            read: None,
+            unclosed: None,
         };
         play.answered(call("r1", REVIEW, 1), answer(AnswerStatus::NotReviewed))
             .answered(

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use crate::domain::RulingRef;
 use crate::domain::event::CallAnswer;
+use crate::protocol::replies::close::{self, CloseAnswer};
 use crate::protocol::replies::review::{self, reader};
 use crate::protocol::replies::{compare, debate, peer_review, recheck, response, ruling, stage};
 use crate::protocol::request::{Request, Task};
@@ -22,11 +23,19 @@ pub(crate) fn read(answer: impl BufRead, request: &Request) -> io::Result<CallAn
             let read = reader::parse_of(answer, nonce, &paths, &shown)?;
             CallAnswer::Review {
                 status: read.status,
+                notes: read.said(),
                 findings: read.findings,
-                notes: read.notes,
                 problem: read.problem,
+                read: read.read,
+                unclosed: read.unclosed,
             }
         }
+        Task::Close { .. } => match close::parse(answer, nonce)? {
+            Ok(CloseAnswer { findings, read }) => CallAnswer::Close { findings, read },
+            Err(error) => CallAnswer::Invalid {
+                error: error.to_string(),
+            },
+        },
         Task::Same { .. } => {
             let read = compare::parse_pairs(answer, nonce, &request.task.pairs())?;
             if read.entries.is_empty() || !read.complete {

@@ -11,7 +11,7 @@ use crate::agents::error::AgentError;
 use crate::agents::{Agents, AnswerText, Ask, CallResult, Session, Stop, TranscriptFiles};
 use crate::config::settings::{Limits, Settings};
 use crate::domain::event::{CallAnswer, CallId, Transcript};
-use crate::domain::{Agent, CallMetadata, FailureKind, Usage};
+use crate::domain::{Agent, AnswerStatus, CallMetadata, FailureKind, Usage};
 use crate::protocol::request::{Request, Task};
 use crate::workflows::run::answers;
 use crate::workflows::run::ports::Sink;
@@ -138,7 +138,7 @@ impl AgentCall {
         let observation = self
             .check
             .map(|check| spawn_blocking(move || check.observe()));
-        let answer = joined(answer.await);
+        let answer = unless_blind(joined(answer.await), &metadata);
         let observation = match observation {
             Some(observation) => Some(joined(observation.await)),
             None => None,
@@ -167,6 +167,24 @@ impl AgentCall {
             metadata,
         }
     }
+}
+
+/// A reviewer whose every read was refused did not see the code around its answer, so it is not clean.
+fn unless_blind(mut answer: CallAnswer, metadata: &CallMetadata) -> CallAnswer {
+    let reads = metadata.reads.as_deref().unwrap_or_default();
+    let is_blind = !reads.is_empty() && reads.iter().all(|read| read.denied);
+    if let CallAnswer::Review {
+        status: status @ AnswerStatus::Clean,
+        problem,
+        ..
+    } = &mut answer
+        && is_blind
+    {
+        *status = AnswerStatus::Incomplete;
+        *problem =
+            Some("the program refused everything that the reviewer tried to read".to_owned());
+    }
+    answer
 }
 
 fn joined<T>(result: Result<T, tokio::task::JoinError>) -> T {
@@ -214,5 +232,65 @@ pub(crate) fn failed(error: String, hint: Option<String>) -> CallAnswer {
         error,
         hint,
         cause: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::TracedRead;
+
+    #[test]
+    fn a_reviewer_whose_every_read_was_refused_is_not_clean() {
+        let read = |denied| TracedRead {
+            denied,
+            ..TracedRead::whole_tree()
+        };
+        for (reads, status, expected) in [
+            (None, AnswerStatus::Clean, AnswerStatus::Clean),
+            (Some(vec![]), AnswerStatus::Clean, AnswerStatus::Clean),
+            (
+                Some(vec![read(false)]),
+                AnswerStatus::Clean,
+                AnswerStatus::Clean,
+            ),
+            (
+                Some(vec![read(true)]),
+                AnswerStatus::Clean,
+                AnswerStatus::Incomplete,
+            ),
+            (
+                Some(vec![read(true), read(true)]),
+                AnswerStatus::Clean,
+                AnswerStatus::Incomplete,
+            ),
+            (
+                Some(vec![read(true), read(false)]),
+                AnswerStatus::Clean,
+                AnswerStatus::Clean,
+            ),
+            (
+                Some(vec![read(true)]),
+                AnswerStatus::Complete,
+                AnswerStatus::Complete,
+            ),
+        ] {
+            let answer = CallAnswer::Review {
+                status,
+                findings: Vec::new(),
+                notes: String::new(),
+                problem: None,
+                read: None,
+                unclosed: None,
+            };
+            let metadata = CallMetadata {
+                reads: reads.clone(),
+                ..CallMetadata::default()
+            };
+            let CallAnswer::Review { status, .. } = unless_blind(answer, &metadata) else {
+                unreachable!("a review stays a review");
+            };
+            assert_eq!(status, expected, "{reads:?}");
+        }
     }
 }

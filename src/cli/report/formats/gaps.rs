@@ -94,6 +94,14 @@ pub(crate) fn unreviewed(outcome: &Outcome) -> Vec<Gap<'_>> {
     gaps
 }
 
+/// What the reviewers say beside their findings, each after its name.
+pub(crate) fn said(outcome: &Outcome) -> impl Iterator<Item = (String, String)> {
+    let reviewers = outcome.proof.reviewers.iter();
+    reviewers
+        .filter(|reviewer| !reviewer.said.is_blank())
+        .map(|reviewer| (line(&reviewer.name.0), line(&reviewer.said.trimmed())))
+}
+
 pub(crate) fn is_complete(reviewer: &ReviewerReport) -> bool {
     reviewer.status.is_complete() && reviewer.failure.is_none()
 }

@@ -62,6 +62,11 @@ pub(crate) fn render(outcome: &Outcome) -> String {
         "Notes",
         others.map(|notice| format!("- {}\n", prose(&cut(&entry::line(notice), TEXT)))),
     );
+    page.section(
+        "Said beside the findings",
+        gaps::said(outcome)
+            .map(|(name, said)| format!("- {}: {}\n", prose(&name), prose(&cut(&said, TEXT)))),
+    );
     let mut written = 0;
     for (heading, state) in [
         ("Mandatory and open", ReportedState::Mandatory),

@@ -623,6 +623,8 @@ fn invocation(outcome: &Outcome, closed: usize, excess: usize) -> Invocation {
             .filter(|notice| !notice.trim().is_empty())
             .map(|it| note(entry::line(it))),
     );
+    notifications
+        .extend(gaps::said(outcome).map(|(name, said)| note(format!("{name} says: {said}"))));
     for (number, why) in [
         (closed, "closed, or without a place in a file".to_owned()),
         (

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use crate::cli::report::options::RenderOptions;
+use crate::cli::report::options::{Detail, RenderOptions};
 use crate::cli::report::text::layout::{facts, heading, named, wrapped};
 use crate::cli::style::{self, Color, Glyph, Style, columns, count};
 use crate::domain::{
@@ -15,7 +15,7 @@ use crate::protocol::text::printable;
 
 pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let style = options.style;
-    let mut text = reviewers(style, outcome);
+    let mut text = reviewers(options, outcome);
     text.push_str(&reused(style, &outcome.proof.reused));
     text.push_str(&no_longer_raised(outcome, options));
     for failure in &outcome.failures {
@@ -62,7 +62,8 @@ pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String 
     text
 }
 
-fn reviewers(style: Style, outcome: &Outcome) -> String {
+fn reviewers(options: &RenderOptions<'_>, outcome: &Outcome) -> String {
+    let style = options.style;
     let reviewers = outcome.proof.reviewers.as_slice();
     if reviewers.is_empty() {
         return String::new();
@@ -132,6 +133,7 @@ fn reviewers(style: Style, outcome: &Outcome) -> String {
             .iter()
             .for_each(|failure| output_of(&mut text, style, outcome, failure));
         problems(&mut text, style, outcome, reviewer);
+        said(&mut text, options, reviewer);
         // Files that no reviewer could read are listed elsewhere. Here, a line about unread files is printed only
         // if another reviewer read at least one of these files.
         if reviewer.unread.len() > outcome.proof.unread.len() {
@@ -186,6 +188,22 @@ fn problems(text: &mut String, style: Style, outcome: &Outcome, reviewer: &Revie
             "    ",
             &format!("{more}: glee runs show {run} --calls"),
         );
+    }
+}
+
+/// Shows what a reviewer says beside its findings: one line, or in the full report all of it.
+fn said(text: &mut String, options: &RenderOptions<'_>, reviewer: &ReviewerReport) {
+    if reviewer.said.is_blank() {
+        return;
+    }
+    let style = options.style;
+    let head = format!("    {} ", style.paint(Color::Faint, "says:"));
+    if options.detail == Detail::Full {
+        wrapped(text, style, &head, &printable::block(&reviewer.said));
+    } else {
+        let room = style.width.saturating_sub(columns(&head));
+        let line = style.cut(&printable::line(&reviewer.said.trimmed()), room);
+        let _ = writeln!(text, "{head}{line}");
     }
 }
 

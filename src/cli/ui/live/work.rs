@@ -363,6 +363,8 @@ mod tests {
             findings: Vec::new(),
             notes: String::new(),
             problem: None,
+            read: None,
+            unclosed: None,
         };
         work.event(&event(2, finished(review("rules", 1), clean)));
         let rules = AgentName::from("rules");

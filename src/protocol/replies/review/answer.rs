@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{AnswerStatus, RawFinding};
+use crate::domain::{AnswerStatus, CodeRead, RawFinding, Unclosed};
 
 /// The command `glee parse` prints this type as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -18,8 +18,29 @@ pub struct ReviewAnswer {
     pub verdict: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
+    /// How much of the code the reviewer says it read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read: Option<CodeRead>,
+    /// What the reviewer can still say about its answer without the code. An answer with such a question is
+    /// incomplete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unclosed: Option<Unclosed>,
     /// The reason why the answer is incomplete or contains no review. Glee can send the text of the reason to the
     /// agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
+}
+
+impl ReviewAnswer {
+    /// What the reviewer says beside its findings.
+    pub fn said(&self) -> String {
+        let parts = [Some(self.notes.as_str()), self.summary.as_deref()];
+        let parts: Vec<&str> = parts
+            .into_iter()
+            .flatten()
+            .map(str::trim)
+            .filter(|part| !part.is_empty())
+            .collect();
+        parts.join("\n\n")
+    }
 }

@@ -15,7 +15,7 @@ use std::collections::HashSet;
 
 use super::prose::ProseReader;
 use super::result::{self, JsonResult, OfText};
-use crate::domain::{AnswerStatus, RawFinding, Tag};
+use crate::domain::{AnswerStatus, CodeRead, RawFinding, Tag};
 use crate::protocol::replies::reply::{Closing, ReplyLine, is_nonce};
 use crate::protocol::replies::review::answer::ReviewAnswer;
 use crate::protocol::text::{FoundObject, LineKind};
@@ -116,6 +116,9 @@ impl<'a> Results<'a> {
         let truncated = too_large || read > kept as u64;
         let objects = results().any(JsonResult::objects);
         let malformed = results().any(|result| result.malformed);
+        let extent = results()
+            .map(|result| result.read)
+            .fold(closing.extent(), CodeRead::joined);
         let is_signed_by_nonce = self.is_signed_by_nonce();
         let verdict = self
             .blocks
@@ -134,6 +137,8 @@ impl<'a> Results<'a> {
             truncated,
             verdict,
             summary,
+            read: extent,
+            unclosed: None,
             problem: None,
         };
         let is_readable = !truncated && !malformed && !is_broken;

@@ -1,6 +1,7 @@
 //! Parses findings in tagged prose and JSON from a reviewer's answer, and renders findings as text.
 
 pub(crate) mod answer;
+pub(crate) mod beside;
 mod confidence;
 pub(crate) mod fields;
 mod insisted_ruling;

@@ -2,9 +2,10 @@
 
 use std::io::{self, BufRead};
 
-use crate::domain::RulingRef;
-use crate::protocol::replies::reply::{Closing, Walk};
+use crate::domain::{AnswerStatus, CodeRead, RulingRef, Unclosed};
+use crate::protocol::replies::reply::{Closing, FINDINGS, Walk};
 use crate::protocol::replies::review::answer::ReviewAnswer;
+use crate::protocol::replies::review::beside::{Bearing, bearing};
 use crate::protocol::replies::review::merged_answer::Results;
 use crate::protocol::replies::review::prose::ProseReader;
 use crate::protocol::text::json::{ScanState, Scope};
@@ -28,7 +29,7 @@ pub fn parse_of<R: BufRead>(
     shown: &[RulingRef],
 ) -> io::Result<ReviewAnswer> {
     let mut walk = Walk::with(input, nonce, Scope::Lists);
-    let mut closing = Closing::new("GLEE-REVIEW-END", "findings", nonce);
+    let mut closing = Closing::new("GLEE-REVIEW-END", FINDINGS, nonce);
     let mut prose = ProseReader::new(paths, shown);
     let mut results = Results::new(nonce, |text| parse(text.as_bytes(), None).ok());
     while let Some(step) = walk.next(prose.mark())? {
@@ -60,10 +61,43 @@ pub fn parse_of<R: BufRead>(
             .and_then(|named| RulingRef::among(&named, shown))
             .cloned();
     }
-    if !answer.status.is_complete() {
+    if answer.status.is_complete() {
+        hold_against_words(&mut answer);
+    } else {
         answer.problem = Some(problem(&answer, walk.json.fault, &closing));
     }
     Ok(answer)
+}
+
+/// Holds a complete answer against what the reviewer says beside its findings. An answer about part of the code is
+/// incomplete. An answer without findings is also incomplete if its words contradict the number, or can do so.
+fn hold_against_words(answer: &mut ReviewAnswer) {
+    let words = if answer.status == AnswerStatus::Clean {
+        bearing(&answer.said())
+    } else {
+        Bearing::Agrees
+    };
+    let problem = match words {
+        Bearing::Contradicts(part) => {
+            format!(
+                "the answer announces no findings, but says: {}",
+                part.trim()
+            )
+        }
+        _ if answer.read == Some(CodeRead::Part) => {
+            "the reviewer read only part of the code (`read=part`)".to_owned()
+        }
+        Bearing::Doubtful(part) => {
+            answer.unclosed = Some(Unclosed::Words);
+            let part = part.trim();
+            format!(
+                "the answer announces no findings, but leaves open whether all of the code was read and nothing was found: {part}"
+            )
+        }
+        Bearing::Agrees => return,
+    };
+    answer.status = AnswerStatus::Incomplete;
+    answer.problem = Some(problem);
 }
 
 pub(crate) fn problem(

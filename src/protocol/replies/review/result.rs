@@ -7,9 +7,11 @@
 use std::collections::BTreeSet;
 
 use super::answer::ReviewAnswer;
+use super::beside;
 use super::fields::FindingFields;
 use super::prose;
-use crate::domain::RawFinding;
+use crate::domain::{CodeRead, RawFinding};
+use crate::protocol::replies::reply;
 use crate::protocol::sarif;
 use crate::protocol::text::json::LenientValue;
 
@@ -31,6 +33,7 @@ pub(crate) struct JsonResult {
     pub(crate) enveloped: bool,
     pub(crate) verdict: Option<String>,
     pub(crate) summary: Option<String>,
+    pub(crate) read: Option<CodeRead>,
     nonces: BTreeSet<String>,
     /// Whether the document is a `review_result` or an object with a list of findings. The list can be empty.
     in_form: bool,
@@ -104,6 +107,22 @@ pub(crate) fn is_approval(verdict: &str) -> bool {
 
 fn approves(word: &str) -> bool {
     APPROVALS.split(' ').any(|approval| approval == word)
+}
+
+/// Whether a field is a judgement on the whole change, beside `verdict`.
+fn is_judgement(name: &str) -> bool {
+    const NAMES: &str = "decision outcome conclusion status recommendation assessment overall_correctness approved lgtm \
+                         pass passed success";
+    NAMES.split(' ').any(|judgement| judgement == name)
+}
+
+/// Returns the words of a judgement that fails the change.
+fn failing(name: &str, value: &LenientValue) -> Option<String> {
+    match value {
+        LenientValue::Bool(false) => Some(format!("{name}: false")),
+        LenientValue::Text(text) if beside::fails(text) => Some(text.clone()),
+        _ => None,
+    }
 }
 
 fn plain(text: &str) -> String {
@@ -189,6 +208,16 @@ impl JsonResult {
                 "type" => kind = value,
                 "nonce" => nonce = value,
                 "verdict" => verdict = value,
+                "read" if matches!(place, Place::Top | Place::Wrapped) => {
+                    let extent = value.word().and_then(|word| reply::extent(&word));
+                    self.read = CodeRead::joined(self.read, extent);
+                }
+                name if is_judgement(name) && matches!(place, Place::Top | Place::Wrapped) => {
+                    if let Some(failing) = failing(name, value) {
+                        self.verdict.get_or_insert(failing);
+                    }
+                    own.push(name, value);
+                }
                 "payload" if place != Place::Item => {
                     let form = std::mem::take(&mut self.in_form);
                     self.take(value, Place::Wrapped, file);

@@ -349,6 +349,8 @@ impl Model {
                     millis: 1,
                     failure: None,
                     problems: Vec::new(),
+                    said: "".into(),
+
                     unread: Vec::new(),
                 }],
                 reused: Vec::new(),

@@ -326,6 +326,14 @@ fn proof(review: &RequestReview<'_>, ignored: usize) -> String {
             &reviewers
         }
     ));
+    let said = proof
+        .reviewers
+        .iter()
+        .filter(|reviewer| !reviewer.said.is_blank());
+    lines.extend(said.map(|reviewer| {
+        let said = line(&reviewer.said.trimmed());
+        format!("- {} says: {said}", code(&reviewer.name.0))
+    }));
     let tokens = [
         (proof.usage.input_tokens, "read"),
         (proof.usage.output_tokens, "written"),

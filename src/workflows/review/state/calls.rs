@@ -2,7 +2,7 @@
 
 use super::{RecordedCall, ReviewState};
 use crate::domain::event::{CallAnswer, CallId, Purpose};
-use crate::domain::{AgentName, CallMetadata, FailureKind, Usage};
+use crate::domain::{AgentName, AnswerStatus, CallMetadata, CodeRead, FailureKind, Usage};
 
 /// In one round, a reviewer gets at most this number of requests to re-check the same finding.
 pub(crate) const RECHECKS: u32 = 2;
@@ -74,6 +74,7 @@ impl ReviewState {
                 };
                 self.count_unanswered(self.recheck_items(&call.agent), &call.agent, tries);
             }
+            CallAnswer::Close { findings, read } => self.close(call, *findings, *read),
             CallAnswer::Review { .. }
             | CallAnswer::Same { .. }
             | CallAnswer::Examine { .. }
@@ -85,6 +86,38 @@ impl ReviewState {
             | CallAnswer::Peer { .. }
             | CallAnswer::Invalid { .. }
             | CallAnswer::Failed { .. } => {}
+        }
+    }
+
+    /// A reviewer said what its answer means. The answer becomes complete if the reviewer read all of the code, and
+    /// reports exactly the findings that were read. Otherwise the answer stays incomplete.
+    fn close(&mut self, call: &CallId, number: u64, read: Option<CodeRead>) {
+        let Some(asked) = call.asked_about() else {
+            return;
+        };
+        let Some(review) = self.calls.get_mut(&asked) else {
+            return;
+        };
+        let CallAnswer::Review {
+            status,
+            findings,
+            problem,
+            read: extent,
+            unclosed,
+            ..
+        } = &mut review.answer
+        else {
+            return;
+        };
+        if number == findings.len() as u64 && read == Some(CodeRead::All) && unclosed.is_some() {
+            *status = if number == 0 {
+                AnswerStatus::Clean
+            } else {
+                AnswerStatus::Complete
+            };
+            *extent = read;
+            *unclosed = None;
+            *problem = None;
         }
     }
 

@@ -294,6 +294,8 @@ impl ReviewState {
                         findings,
                         notes,
                         problem: None,
+                        read: None,
+                        unclosed: None,
                     };
                     let reused = RecordedCall {
                         answer,

@@ -160,6 +160,7 @@ impl ReviewState {
                     finding.round <= *round && self.says_implemented(finding.id)
                 }
                 Purpose::Review { .. }
+                | Purpose::Close { .. }
                 | Purpose::Same { .. }
                 | Purpose::Examine { .. }
                 | Purpose::Defend { .. }

@@ -24,6 +24,7 @@ use bench::*;
 
 pub(crate) mod bench;
 mod budget;
+mod closings;
 mod debates;
 mod groups;
 mod growth;

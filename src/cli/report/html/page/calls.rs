@@ -77,6 +77,7 @@ impl TimedCall<'_> {
             Purpose::Review { round, shard } => {
                 format!("review, round {round}, shard {}", shard + 1)
             }
+            Purpose::Close { .. } => "say what its answer means".to_owned(),
             Purpose::Same { .. } => "compare findings".to_owned(),
             Purpose::Examine { .. } => "examine the others' findings".to_owned(),
             Purpose::Defend { .. } => "defend its findings".to_owned(),
@@ -124,6 +125,7 @@ impl TimedCall<'_> {
                 ..
             } => "not reviewed".to_owned(),
             CallAnswer::Review { findings, .. } => number(findings.len(), "finding"),
+            CallAnswer::Close { findings, read } => crate::cli::style::closed(*findings, *read),
             CallAnswer::Examine { examinations, .. } => number(examinations.len(), "examination"),
             CallAnswer::Defend { defences } => number(defences.len(), "defence"),
             CallAnswer::Respond { responses, .. } => number(responses.len(), "answer"),

@@ -225,6 +225,9 @@ fn reviewer(report: &ReviewerReport, reused: &[Reused]) -> ReviewerView {
             printable::line(&UnreadFile::languages(&report.unread))
         ));
     }
+    if !report.said.is_blank() {
+        lines.push(format!("says: {}", printable::line(&report.said)));
+    }
     for Reused { from, .. } in reused
         .iter()
         .filter(|reused| reused.reviewer == report.name)

@@ -154,6 +154,7 @@ impl Threads {
                 }
             }
             CallAnswer::Review { .. }
+            | CallAnswer::Close { .. }
             | CallAnswer::Judge { .. }
             | CallAnswer::Compare { .. }
             | CallAnswer::Same { .. }

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use crate::cli::style::{self, Color, Glyph, Style, count};
+use crate::cli::style::{self, Color, Glyph, Style, closed, count};
 use crate::cli::ui::screen::{Screen, Verbosity};
 use crate::domain::event::{
     CallAnswer, CallId, ConsensusEvent, DisputeEvent, Event, EventKind, FixRequest, Part, Plan,
     Purpose, ReviewEvent, RunEvent, WatchEvent,
 };
 use crate::domain::{
-    AdvisoryStatus, AgentName, AnswerStatus, DebateMessage, Dispute, FileChange, Finding, Objector,
-    ReusedFrom, Role, Ruler, RunId, Tag,
+    AdvisoryStatus, AgentName, AnswerStatus, CodeRead, DebateMessage, Dispute, FileChange, Finding,
+    Objector, ReusedFrom, Role, Ruler, RunId, Tag,
 };
 use crate::protocol::text::printable;
 
@@ -45,6 +45,7 @@ impl EventLines {
                 Some(shard) => format!("reviewing {shard}"),
                 None => "reviewing".to_owned(),
             },
+            Purpose::Close { .. } => "saying what its answer means".to_owned(),
             Purpose::Same { .. } => "comparing findings".to_owned(),
             Purpose::Examine { .. } => "examining the other reviewers' findings".to_owned(),
             Purpose::Defend { .. } => "defending its findings".to_owned(),
@@ -625,6 +626,18 @@ fn summary(answer: &CallAnswer) -> (Glyph, String) {
             ..
         } => (Glyph::Failed, "did not review".to_owned()),
         CallAnswer::Review {
+            unclosed: Some(_),
+            findings,
+            ..
+        } => (
+            Glyph::Attention,
+            count(findings.len(), "finding") + ", but the answer leaves a question",
+        ),
+        CallAnswer::Close { findings, read } => {
+            let glyph = complete(*read != Some(CodeRead::Part));
+            (glyph, closed(*findings, *read))
+        }
+        CallAnswer::Review {
             status, findings, ..
         } => {
             let rest = if status.is_complete() {
@@ -741,6 +754,8 @@ mod tests {
             findings: findings.iter().map(|finding| finding.raw.clone()).collect(),
             notes: String::new(),
             problem: None,
+            read: None,
+            unclosed: None,
         };
         let start = |call: CallId, role| {
             EventKind::Run(RunEvent::CallStarted {

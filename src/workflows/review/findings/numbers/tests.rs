@@ -447,6 +447,8 @@ fn answered(reviewer: &str, findings: Vec<RawFinding>) -> EventKind {
             findings,
             notes: String::new(),
             problem: None,
+            read: None,
+            unclosed: None,
         },
         transcript: None,
         millis: 1,

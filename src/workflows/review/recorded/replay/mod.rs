@@ -415,6 +415,7 @@ impl Replay<'_> {
     fn unrecorded(&mut self, call: &CallId) -> RecordedCall {
         let what = match &call.purpose {
             Purpose::Review { .. } => "to review".to_owned(),
+            Purpose::Close { .. } => "what its answer means".to_owned(),
             Purpose::Same { .. } => "which findings are the same".to_owned(),
             Purpose::Examine { .. } => "about the others' findings".to_owned(),
             Purpose::Defend { .. } => "to defend its findings".to_owned(),
@@ -485,6 +486,7 @@ impl Replay<'_> {
                     .copied();
             }
             CallAnswer::Review { .. }
+            | CallAnswer::Close { .. }
             | CallAnswer::Same { .. }
             | CallAnswer::Stage { .. }
             | CallAnswer::Work { .. }
