@@ -30,6 +30,7 @@ fn plan() -> EventKind {
         skipped: Vec::new(),
         settings: BTreeMap::new(),
         steered_by: None,
+        at_base: None,
         loosened: Vec::new(),
         own: Vec::new(),
         staged: None,

@@ -8,7 +8,7 @@
 //! to settings that need no trust require no new approval. The state folder contains one record for each approved
 //! hash of a project.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -19,6 +19,7 @@ use super::schema::{KNOWN_PROGRAMS, values::words};
 use crate::config::files::scripts::{self, Roots};
 use crate::config::layers::layer::{GivenAgent, Layer};
 use crate::config::{error::TrustError, files::yaml::flow, layers::resolve::adapter_of};
+use crate::domain::AgentName;
 use crate::protocol::{prompts, text::printable};
 use crate::system::{files, private};
 
@@ -112,6 +113,15 @@ pub(crate) fn needed(project: &Layer, roots: Option<&Roots>) -> Option<Untrusted
         runs,
         changed: Vec::new(),
     })
+}
+
+/// Returns the agents for which a project's configuration names a program, an adapter or variables that need trust.
+pub(crate) fn agents(project: &Layer) -> BTreeSet<AgentName> {
+    let needs_trust = |agent: &&GivenAgent| !relevant(agent, &mut Vec::new()).is_empty();
+    let agents = project.agents.iter().filter(needs_trust);
+    agents
+        .map(|agent| AgentName::from(agent.name.as_str()))
+        .collect()
 }
 
 fn list(value: &Value) -> &[Value] {

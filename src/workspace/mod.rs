@@ -30,6 +30,6 @@ pub use guard::{
     Unfollowed,
 };
 pub use root::Workspace;
-pub use select::{BaseFiles, FilePart, SelectOptions, SelectionRules, Since, Target, TargetSpec};
+pub use select::{FilePart, SelectOptions, SelectionRules, Since, Target, TargetSpec};
 pub use snapshot::{BeforeImage, Kept, Needed, Prunable, Restaged, TreeId, remove_folder};
 pub use undo::{Clash, Forced, UndoConflict, UndoEffect, UndoOptions, UndoPlan, Undone};

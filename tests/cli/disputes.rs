@@ -37,6 +37,7 @@ pub(crate) fn plan() -> Plan {
         skipped: Vec::new(),
         settings: BTreeMap::new(),
         steered_by: None,
+        at_base: None,
         loosened: Vec::new(),
         own: Vec::new(),
         staged: None,

@@ -1,6 +1,7 @@
 //! Tests of the binary: one integration target, one file for each subject.
 
 mod agents;
+mod at_base;
 mod closings;
 mod command_line;
 mod config;

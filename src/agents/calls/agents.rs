@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
 use crate::agents::Execute;
+use crate::agents::calls::checkouts::BaseRun;
 use crate::agents::calls::state_cache::StateCache;
 
 #[derive(Clone)]
@@ -15,6 +16,8 @@ pub struct Agents {
     pub(crate) runner: Arc<dyn Execute>,
     pub(crate) cache: StateCache,
     pub(crate) known: Arc<Mutex<KnownPrograms>>,
+    /// The checkouts in which commands of the project run. `None` if all commands run in the tree.
+    pub(crate) base: Option<Arc<BaseRun>>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

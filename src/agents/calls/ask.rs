@@ -81,6 +81,7 @@ impl Agents {
             runner,
             cache: StateCache::default(),
             known: Arc::default(),
+            base: None,
         }
     }
 
@@ -125,7 +126,10 @@ impl Agents {
         let own = [format!("{}replay", builtin::PREFIX)];
         let is_replay = AdapterKind::of(agent)? == AdapterKind::Replay;
         self.runner
-            .find(if is_replay { &own } else { &agent.command }, root)
+            .find(
+                if is_replay { &own } else { &agent.command },
+                self.root_of(&agent.name, root),
+            )
             .map_err(|error| AgentError {
                 kind: FailureKind::NotInstalled,
                 message: format!("agent `{}` cannot be run: {error}", agent.name),
@@ -309,11 +313,12 @@ impl Agents {
             refuse_modules(agent, kind, root)?;
         }
         let path = self.program(agent, root)?;
+        let prompt = self.place_of_change(&agent.name) + ask.prompt;
         let query = Query {
             agent,
             program: &self.detect(kind, agent, &path).await,
             request: ask.request,
-            prompt: ask.prompt,
+            prompt: &prompt,
             session: session.map(|session| session.id.as_str()),
             folder: files.stdout.parent().unwrap_or(Path::new("/")),
             call: &files
@@ -322,7 +327,19 @@ impl Agents {
                 .unwrap_or_default()
                 .to_string_lossy(),
         };
-        let invocation = adapter.command(&query)?;
+        let mut invocation = adapter.command(&query)?;
+        let role = ask.request.task.role();
+        let mut confinement = sandbox::confinement(
+            ask.sandbox,
+            role,
+            kind,
+            &agent.command,
+            &invocation.env,
+            ask.protected,
+        );
+        if let Some(base) = &self.base {
+            base.apply(agent, &mut invocation, &mut confinement);
+        }
         files.put_aside();
         let unwritten = |error: io::Error| {
             let message = format!(
@@ -340,21 +357,13 @@ impl Agents {
         record
             .write(&record::path(&files.stdout))
             .map_err(unwritten)?;
-        let role = ask.request.task.role();
         let dialogue = adapter.dialogue(&query);
         let job = ProcessJob {
             suspended: ask.suspended.clone(),
             dialogue: dialogue.as_deref(),
             marks: profile.marks,
             request: Some(ask.request),
-            confinement: sandbox::confinement(
-                ask.sandbox,
-                role,
-                kind,
-                &agent.command,
-                &invocation.env,
-                ask.protected,
-            ),
+            confinement,
             activity: &|line| {
                 adapter
                     .activity(line)

@@ -2,6 +2,8 @@
 
 pub(crate) mod agents;
 pub mod ask;
+pub mod base_run;
+pub(crate) mod checkouts;
 pub(crate) mod cooldown;
 pub(crate) mod error_classifier;
 pub mod price;

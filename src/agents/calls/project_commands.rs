@@ -7,8 +7,9 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 use crate::agents::process::environment;
-use crate::agents::{Agents, Invocation, ProcessJob, Stop, TranscriptFiles};
-use crate::config::settings::Limits;
+use crate::agents::process::sandbox::confinement::Hold;
+use crate::agents::{Agents, Confinement, Invocation, ProcessJob, Stop, TranscriptFiles};
+use crate::config::settings::{Limits, Sandbox};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckResult {
@@ -21,6 +22,23 @@ pub struct CheckResult {
 pub struct CommandInput {
     pub env: BTreeMap<&'static str, String>,
     pub stdin: Vec<u8>,
+    /// The sandbox of the command; `None` for a command that runs with the user's rights.
+    pub confinement: Option<Confinement>,
+}
+
+impl CommandInput {
+    /// A command that executes the code under review: without network, and unable to inspect other processes.
+    pub fn of_reviewed_code(sandbox: Sandbox) -> Self {
+        let confinement = Confinement {
+            hold: Hold::Isolated,
+            is_offline: true,
+            ..Confinement::default()
+        };
+        Self {
+            confinement: (sandbox != Sandbox::Off).then_some(confinement),
+            ..Self::default()
+        }
+    }
 }
 
 impl Agents {
@@ -55,7 +73,10 @@ impl Agents {
         };
         match self
             .runner
-            .run(ProcessJob::plain(&invocation, *limits, files, stop))
+            .run(ProcessJob {
+                confinement: input.confinement,
+                ..ProcessJob::plain(&invocation, *limits, files, stop)
+            })
             .await
         {
             Ok(output) => CheckResult {

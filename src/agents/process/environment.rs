@@ -36,7 +36,8 @@ pub const ALLOWED_PREFIX: &str = "LC_";
 /// the request, and configured variables. A configured variable takes precedence over a variable of the same name
 /// from another source. The variables about the request are `GLEE_AGENT`, `GLEE_ROLE`, `GLEE_TASK` (the kind of
 /// the task), `GLEE_NONCE`, `GLEE_FINDINGS` and `GLEE_PAIRS` (ids separated by spaces), and `GLEE_DISPUTE` (for a
-/// judge). Variables with an empty value are omitted.
+/// judge). An agent that runs at the base of a change also gets `GLEE_CHANGE`, and a coder `GLEE_TREE` (see
+/// `base_run`). Variables with an empty value are omitted.
 pub(crate) fn environment(
     agent: &Agent,
     request: &Request,

@@ -98,6 +98,11 @@ pub trait Execute: Send + Sync {
 
     /// Returns the absolute path of a command's program. A relative path is resolved against `root`.
     fn find(&self, command: &[String], root: &Path) -> Result<PathBuf, LocateError>;
+
+    /// Whether a folder can be mounted over another for one program.
+    fn mounts(&self) -> bool {
+        false
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -145,7 +150,7 @@ impl ProcessRunner {
             report: its_report,
         };
         let confinement = job.confinement.clone().map(|confinement| Confinement {
-            namespaces: confinement.hold.holds() && self.makes_namespaces(),
+            namespaces: confinement.needs_namespaces() && self.makes_namespaces(),
             ..confinement
         });
         let confinement = confinement.filter(|confinement| !confinement.is_omitted());
@@ -207,6 +212,10 @@ impl Execute for ProcessRunner {
             Some(word) if word.starts_with("builtin:") => Ok(self.glee.clone()),
             _ => locate::find(command, root, std::env::var_os("PATH").as_deref()),
         }
+    }
+
+    fn mounts(&self) -> bool {
+        self.makes_namespaces()
     }
 }
 

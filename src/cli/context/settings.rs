@@ -108,6 +108,16 @@ pub(crate) fn runnable(
     flags: Vec<(String, Value)>,
     copy: Option<PathBuf>,
 ) -> Result<(Places, Settings), CommandError> {
+    let (places, loaded) = trusted(globals, flags, copy)?;
+    Ok((places, loaded.settings))
+}
+
+/// Like [`runnable`], but returns everything that was loaded.
+pub(crate) fn trusted(
+    globals: &Globals,
+    flags: Vec<(String, Value)>,
+    copy: Option<PathBuf>,
+) -> Result<(Places, Loaded), CommandError> {
     let places = Places::find(globals)?;
     let given: Vec<String> = flags.iter().map(|(key, _)| key.clone()).collect();
     let mut loaded = config::load(&ConfigSources {
@@ -120,7 +130,7 @@ pub(crate) fn runnable(
     loaded.notices.iter().for_each(|notice| globals.say(notice));
     match &loaded.untrusted {
         Some(untrusted) => Err(refusal(untrusted)),
-        None => Ok((places, loaded.settings)),
+        None => Ok((places, loaded)),
     }
 }
 

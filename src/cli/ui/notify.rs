@@ -175,6 +175,7 @@ impl Notifier {
         let input = CommandInput {
             env: session.chain(about).collect(),
             stdin: format!("{}\n", printable::json(told.to_string())).into_bytes(),
+            confinement: None,
         };
         let (agents, root, limits) = (self.0.agents.clone(), root.clone(), self.0.limits);
         let mut running = held(running);

@@ -1,7 +1,7 @@
 //! Searches the tree for files whose names occur in a command. These files determine what the command does. A file
 //! name can be a whole word, a part of a word (`--config=FILE`), or a module (`-m MODULE`). The trust hash covers
-//! the files that this module finds. In continuous integration, Glee takes these files from the base commit of the
-//! reviewed change. Glee does not search scripts for the names of other files.
+//! the files that this module finds. Glee does not search scripts for the names of other files, so the words of a
+//! command do not tell what the command runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -21,7 +21,11 @@ pub(super) const ENDINGS: [&str; 8] = [
 
 /// The folders in which Glee looks for files: the project, and the work tree that contains the project.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Roots(Vec<PathBuf>);
+pub(crate) struct Roots {
+    folders: Vec<PathBuf>,
+    /// The folder that commands name, if the only folder is a copy of it.
+    copied: Option<PathBuf>,
+}
 
 impl Roots {
     pub(crate) fn of(project: &Path) -> Self {
@@ -30,17 +34,23 @@ impl Roots {
             .find(|folder| folder.join(".git").symlink_metadata().is_ok());
         let mut roots = vec![project.to_owned()];
         roots.extend(tree.filter(|tree| *tree != project).map(Path::to_owned));
-        Self(roots)
+        Self {
+            folders: roots,
+            copied: None,
+        }
     }
 
-    /// Returns a list with one folder: the copy of a project. Glee does not search the work tree that contains
-    /// the copy.
-    pub(crate) fn copy(folder: &Path) -> Self {
-        Self(vec![folder.to_owned()])
+    /// Returns a list with one folder: the copy of the project `project`. Glee does not search the work tree that
+    /// contains the copy.
+    pub(crate) fn copy(folder: &Path, project: Option<&Path>) -> Self {
+        Self {
+            folders: vec![folder.to_owned()],
+            copied: project.map(Path::to_owned),
+        }
     }
 
     pub(crate) fn project(&self) -> &Path {
-        &self.0[0]
+        &self.folders[0]
     }
 
     /// Returns the path and the hash of each file whose name occurs in one of the commands. Glee looks for the
@@ -53,10 +63,10 @@ impl Roots {
     ) -> BTreeMap<String, String> {
         let commands = commands.into_iter();
         let mut files = BTreeMap::new();
-        for root in &self.0 {
+        for root in &self.folders {
             let found: BTreeSet<String> = commands
                 .clone()
-                .flat_map(|command| paths(command, root))
+                .flat_map(|command| paths(command, self.copied.as_ref().unwrap_or(root)))
                 .collect();
             for path in found {
                 let place = root.join(&path);
@@ -107,64 +117,6 @@ pub fn paths(command: &[String], root: &Path) -> BTreeSet<String> {
     found
 }
 
-/// Replaces paths in a command by new paths. The map `replaced` contains the new path for each old path.
-pub fn replaced(
-    command: &[String],
-    root: &Path,
-    replaced: &BTreeMap<String, PathBuf>,
-) -> Vec<String> {
-    let replacement = |token: &str, is_module: bool| {
-        if is_module {
-            return None;
-        }
-        let path = below(token, root)?;
-        let ending = ENDINGS
-            .iter()
-            .find(|ending| replaced.contains_key(&format!("{path}{ending}")))?;
-        Some(
-            replaced[&format!("{path}{ending}")]
-                .to_string_lossy()
-                .into_owned(),
-        )
-    };
-    let word = |(index, word): (usize, &String)| {
-        let is_module = index > 0 && command[index - 1] == "-m";
-        let mut text = String::new();
-        let mut from = 0;
-        for token in tokens(word) {
-            // `token` is a slice of `word`, so the difference between the two start addresses is the byte offset
-            // of `token` in `word`.
-            let at = token.as_ptr().addr() - word.as_ptr().addr();
-            if at >= from
-                && let Some(new) = replacement(token, is_module)
-            {
-                text.push_str(&word[from..at]);
-                text.push_str(&new);
-                from = at + token.len();
-            }
-        }
-        text.push_str(&word[from..]);
-        text
-    };
-    command.iter().enumerate().map(word).collect()
-}
-
-/// Returns whether a command runs one of `files` as a module, as in `python -m name`. The word after `-m` is not
-/// a path, so [`replaced`] does not change the word.
-pub fn is_module_of(command: &[String], root: &Path, files: &BTreeMap<String, PathBuf>) -> bool {
-    command
-        .windows(2)
-        .filter(|words| words[0] == "-m")
-        .any(|words| {
-            let path = below(&words[1].replace('.', "/"), root);
-            path.is_some_and(|path| {
-                ENDINGS
-                    .iter()
-                    .any(|ending| files.contains_key(&format!("{path}{ending}")))
-            })
-        })
-}
-
 /// Returns the parts of a word that are possibly paths: the whole word, and the pieces between separators such
 /// as `=`.
 pub(super) fn tokens(word: &str) -> Vec<&str> {
@@ -180,7 +132,8 @@ pub(super) fn tokens(word: &str) -> Vec<&str> {
     tokens
 }
 
-pub(super) fn below(word: &str, root: &Path) -> Option<String> {
+/// Makes a path relative to `root`. `None` if the path leads out of `root`.
+pub(crate) fn below(word: &str, root: &Path) -> Option<String> {
     if word.is_empty() || word.contains('\0') {
         return None;
     }
@@ -251,7 +204,7 @@ mod tests {
             ("cargo test", &[]),
         ];
         for (line, expected) in rows {
-            let found: Vec<String> = Roots(vec![root.path().to_owned()])
+            let found: Vec<String> = Roots::copy(root.path(), None)
                 .files([command(line).as_slice()])
                 .into_keys()
                 .collect();
@@ -298,31 +251,5 @@ mod tests {
             Roots::of(&project).files(commands.iter().map(Vec::as_slice)),
             files()
         );
-    }
-
-    #[test]
-    fn a_replaced_file_is_named_in_its_place() {
-        let root = Path::new("/p");
-        let files = BTreeMap::from([
-            ("x.sh".to_owned(), "/c/x.sh".into()),
-            ("t/g.js".to_owned(), "/c/t/g.js".into()),
-        ]);
-        let rows = [
-            ("./x.sh --all", "/c/x.sh --all"),
-            ("env A=./x.sh y", "env A=/c/x.sh y"),
-            (
-                "bash -c './x.sh; node t/g && echo x.shy'",
-                "bash -c '/c/x.sh; node /c/t/g.js && echo x.shy'",
-            ),
-            ("/p/x.sh", "/c/x.sh"),
-            ("z.sh", "z.sh"),
-        ];
-        for (line, expected) in rows {
-            assert_eq!(
-                replaced(&command(line), root, &files),
-                command(expected),
-                "{line}"
-            );
-        }
     }
 }

@@ -1,6 +1,6 @@
 //! Loads the settings from all layers, and checks whether the user trusts the project's configuration file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -14,7 +14,7 @@ use crate::config::{
     error::ConfigError, files::paths::PROJECT_FILE, files::scripts::Roots, files::yaml, schema,
     schema::values::ReviewerChoice, settings::Settings,
 };
-use crate::domain::Role;
+use crate::domain::{AgentName, Role};
 
 pub use crate::config::trust::UntrustedConfig;
 
@@ -44,6 +44,8 @@ pub struct Loaded {
     pub notices: Vec<String>,
     /// The part of the project's configuration file that the user has not approved yet.
     pub untrusted: Option<UntrustedConfig>,
+    /// The agents whose command, adapter or variables come from the project's file and need trust.
+    pub project_agents: BTreeSet<AgentName>,
     pub project_file: Option<PathBuf>,
     pub user_file: Option<PathBuf>,
 }
@@ -81,6 +83,7 @@ pub fn load(sources: &ConfigSources<'_>) -> Result<Loaded, ConfigError> {
         .flat_map(|layer| layer.notices.clone())
         .collect(),
         untrusted: untrusted(sources, &layers.project)?,
+        project_agents: trust::agents(&layers.project),
         project_file: project_file.filter(|_| project.is_some()),
         user_file: sources.user_file.clone().filter(|_| user.is_some()),
     })
@@ -131,7 +134,7 @@ fn untrusted(
         return Err(ConfigError::NotAHash(hash.to_owned()));
     }
     let roots = match &sources.project_copy {
-        Some(copy) => Some(Roots::copy(copy)),
+        Some(copy) => Some(Roots::copy(copy, sources.project_root)),
         None => sources.project_root.map(Roots::of),
     };
     let Some(needed) = trust::needed(project, roots.as_ref()) else {

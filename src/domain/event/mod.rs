@@ -61,6 +61,9 @@ pub struct Plan {
     /// under review edits `.glee`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steered_by: Option<String>,
+    /// The agents whose commands run in a checkout of the base of the change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_base: Option<AtBase>,
     /// What the project's configuration loosens about this review. See the field of the outcome.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loosened: Vec<Loosened>,
@@ -81,6 +84,13 @@ pub struct Plan {
     /// `pull_request` is present if the target is a pull request (`glee review --pr`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pull_request: Option<PullRequestPlan>,
+}
+
+/// The agents whose commands run in a checkout of a commit, because the project gives the commands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AtBase {
+    pub commit: String,
+    pub agents: Vec<AgentName>,
 }
 
 /// The pull request that a run reviews.

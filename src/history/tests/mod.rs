@@ -42,6 +42,7 @@ fn started(target: &str) -> EventKind {
             skipped: Vec::new(),
             settings: BTreeMap::from([("review.rounds".to_owned(), 1.into())]),
             steered_by: None,
+            at_base: None,
             loosened: Vec::new(),
             own: Vec::new(),
             staged: None,

@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::domain::event::{EventKind, FixRequest, Mode, Plan, ReviewEvent, RunEvent};
+use crate::domain::event::{AtBase, EventKind, FixRequest, Mode, Plan, ReviewEvent, RunEvent};
 use crate::domain::{
     Agent, AgentName, Dispute, DisputeNumber, ExitReason, Outcome, Route, RunId, Usage,
 };
@@ -77,6 +77,8 @@ pub async fn start(
         refuse_unfollowed(&guard)?;
     }
     let mut review = prepared(setup, resolver, run, &plan)?;
+    let kept = review.resources.agents.keep_change(&target.files);
+    kept.map_err(RunError::Sources)?;
     review
         .sources
         .keep(1, target.files)
@@ -96,6 +98,17 @@ pub async fn start(
             .collect();
     }
     let unread = review.unread.take().map(EventKind::notice);
+    let at_base = plan.at_base.as_ref().map(|AtBase { commit, agents }| {
+        let names: Vec<String> = agents.iter().map(|name| format!("`{name}`")).collect();
+        let (names, runs) = match names.as_slice() {
+            [name] => (name.clone(), "runs"),
+            names => (names.join(", "), "run"),
+        };
+        let short: String = commit.chars().take(12).collect();
+        EventKind::notice(format!(
+            "{names} {runs} in a checkout of the base commit {short}, with the change as data in `$GLEE_CHANGE`"
+        ))
+    });
     let notices = guard
         .unfollowed()
         .iter()
@@ -108,6 +121,7 @@ pub async fn start(
             plan: Box::new(plan),
         }))
         .chain(notices)
+        .chain(at_base)
         .chain(unread),
     )?;
     review.resources.guard = guard;
@@ -223,6 +237,9 @@ fn reloaded(
         .sources
         .load(review.state.round(), Some(&root))
         .map_err(RunError::Sources)?;
+    let files = review.sources.files(review.state.round());
+    let kept = review.resources.agents.keep_change(files);
+    kept.map_err(RunError::Sources)?;
     Ok(review)
 }
 

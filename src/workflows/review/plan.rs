@@ -132,6 +132,7 @@ pub fn plan(
         skipped: target.skipped.clone(),
         settings: settings.recorded(),
         steered_by: None,
+        at_base: None,
         loosened: Vec::new(),
         own: Vec::new(),
         staged: None,

@@ -687,6 +687,7 @@ mod tests {
                 skipped: Vec::new(),
                 settings: std::collections::BTreeMap::new(),
                 steered_by: None,
+                at_base: None,
                 loosened: Vec::new(),
                 own: Vec::new(),
                 staged: None,

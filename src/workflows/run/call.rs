@@ -138,7 +138,9 @@ impl AgentCall {
         let observation = self
             .check
             .map(|check| spawn_blocking(move || check.observe()));
-        let answer = unless_blind(joined(answer.await), &metadata);
+        let asked = metadata.by.as_ref().unwrap_or(&agent.name);
+        let old = agents.read_old_code(asked);
+        let answer = unless_blind(joined(answer.await), &metadata, old);
         let observation = match observation {
             Some(observation) => Some(joined(observation.await)),
             None => None,
@@ -169,20 +171,33 @@ impl AgentCall {
     }
 }
 
-/// A reviewer whose every read was refused did not see the code around its answer, so it is not clean.
-fn unless_blind(mut answer: CallAnswer, metadata: &CallMetadata) -> CallAnswer {
+/// A reviewer whose every read was refused did not see the code around its answer, so it is not clean. Nor is one that read
+/// `old`, a file as it was before the change.
+fn unless_blind(
+    mut answer: CallAnswer,
+    metadata: &CallMetadata,
+    old: Option<String>,
+) -> CallAnswer {
     let reads = metadata.reads.as_deref().unwrap_or_default();
     let is_blind = !reads.is_empty() && reads.iter().all(|read| read.denied);
+    let why = match old {
+        _ if is_blind => {
+            Some("the program refused everything that the reviewer tried to read".to_owned())
+        }
+        Some(file) => Some(format!(
+            "`{file}` was read as it was before the change, and not in the folder `$GLEE_CHANGE`"
+        )),
+        None => None,
+    };
     if let CallAnswer::Review {
         status: status @ AnswerStatus::Clean,
         problem,
         ..
     } = &mut answer
-        && is_blind
+        && why.is_some()
     {
         *status = AnswerStatus::Incomplete;
-        *problem =
-            Some("the program refused everything that the reviewer tried to read".to_owned());
+        *problem = why;
     }
     answer
 }
@@ -287,7 +302,7 @@ mod tests {
                 reads: reads.clone(),
                 ..CallMetadata::default()
             };
-            let CallAnswer::Review { status, .. } = unless_blind(answer, &metadata) else {
+            let CallAnswer::Review { status, .. } = unless_blind(answer, &metadata, None) else {
                 unreachable!("a review stays a review");
             };
             assert_eq!(status, expected, "{reads:?}");

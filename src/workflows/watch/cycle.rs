@@ -375,5 +375,6 @@ pub(crate) fn notification(
     CommandInput {
         env: env.into(),
         stdin: format!("{told}\n").into_bytes(),
+        confinement: None,
     }
 }

@@ -1,5 +1,6 @@
 //! Runs git, scans work trees, finds the history of a repository, and exchanges histories with remotes.
 
+pub(crate) mod checkout;
 pub(crate) mod exchange;
 pub(crate) mod fetched_change;
 pub(crate) mod hooks;

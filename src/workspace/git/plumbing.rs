@@ -269,6 +269,17 @@ impl Repository {
             })
     }
 
+    /// Lists the files and links of a commit: mode, object id and path. Submodules are left out.
+    pub(crate) fn entries_of(&self, commit: &str) -> Result<Vec<(u32, String, Vec<u8>)>> {
+        let listed = self
+            .call(["ls-tree", "-r", "-z", "--full-tree", commit])
+            .output()?;
+        let files = records(&listed).filter(|(_, kind, ..)| *kind == "blob");
+        Ok(files
+            .map(|(mode, _, id, path)| (mode, id.to_owned(), path.to_vec()))
+            .collect())
+    }
+
     /// Maps the path of each regular file in a commit to the file's blob id and executable flag.
     pub(crate) fn files_of(&self, commit: &str) -> Result<BTreeMap<String, (String, bool)>> {
         let listed = self

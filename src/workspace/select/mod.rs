@@ -1,7 +1,6 @@
 //! Selects the files of a review, applies filters and ignore rules, and splits the files into shards.
 
 pub(crate) mod attributes;
-pub(crate) mod base_files;
 pub(crate) mod changed_since;
 pub(crate) mod filter;
 pub(crate) mod ignores;
@@ -13,7 +12,6 @@ pub(crate) mod target;
 pub(crate) mod walk;
 
 pub(crate) use attributes::Attributes;
-pub use base_files::BaseFiles;
 pub use changed_since::Since;
 pub(crate) use ignores::{Ignores, RecordedIgnores};
 pub use recorded_rules::SelectionRules;

@@ -39,12 +39,20 @@ pub struct Confinement {
     pub cache: Option<OsString>,
     pub hidden: Option<OsString>,
     pub writable: Vec<OsString>,
+    /// The first folder is mounted over the second. The agent is not started if the mount fails.
+    pub over: Option<(OsString, OsString)>,
+    /// Whether the agent has no network except its own loopback device, if the system supports this.
+    pub is_offline: bool,
 }
 
 impl Confinement {
     /// Whether Glee omits Landlock, so that the program's own sandbox does not fail.
     pub(crate) fn is_omitted(&self) -> bool {
-        self.nests && !self.namespaces && self.hold != Hold::Always
+        self.nests && !self.namespaces && self.hold != Hold::Always && self.over.is_none()
+    }
+
+    pub(crate) fn needs_namespaces(&self) -> bool {
+        self.hold.holds() || self.over.is_some() || self.is_offline
     }
 }
 
@@ -54,4 +62,6 @@ pub(crate) struct Surroundings {
     pub(crate) has_memory: bool,
     /// An empty folder that replaces the user's cache folder if no private copy could be mounted.
     pub(crate) instead: Option<PathBuf>,
+    /// Whether a mount failed without which the agent must not start.
+    pub(crate) has_failed: bool,
 }

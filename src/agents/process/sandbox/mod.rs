@@ -25,6 +25,8 @@ pub mod confinement;
 #[cfg(target_os = "linux")]
 mod namespace;
 #[cfg(target_os = "linux")]
+mod network;
+#[cfg(target_os = "linux")]
 mod sockets;
 
 use std::collections::BTreeMap;
@@ -142,6 +144,8 @@ pub(crate) fn confinement(
         cache,
         hidden: hidden.map(Into::into),
         writable,
+        over: None,
+        is_offline: false,
     })
 }
 
@@ -191,10 +195,10 @@ impl Surroundings {
         let mut made = if confinement.namespaces {
             namespace::enter(confinement, temporary)
         } else {
-            Self::default()
+            Self::without_mounts(confinement)
         };
         #[cfg(not(target_os = "linux"))]
-        let mut made = Self::default();
+        let mut made = Self::without_mounts(confinement);
         if let (Some(cache), None) = (&confinement.cache, &made.cache)
             // If the agent is allowed to write to a folder inside the user's cache, the cache is not replaced.
             && !confinement.writable.iter().any(|path| Path::new(path).starts_with(cache))
@@ -203,6 +207,13 @@ impl Surroundings {
             made.instead = std::fs::create_dir(&instead).is_ok().then_some(instead);
         }
         made
+    }
+
+    pub(crate) fn without_mounts(confinement: &Confinement) -> Self {
+        Self {
+            has_failed: confinement.over.is_some(),
+            ..Self::default()
+        }
     }
 
     pub(crate) fn writable(&self) -> impl Iterator<Item = &Path> {

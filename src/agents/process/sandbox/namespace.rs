@@ -13,7 +13,7 @@ use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sched::{CloneFlags, unshare};
 use nix::unistd::{getegid, geteuid};
 
-use super::sockets;
+use super::{network, sockets};
 use crate::agents::Confinement;
 use crate::agents::process::sandbox::confinement::{SHARED_MEMORY, Surroundings};
 use crate::workspace::git::path_bytes;
@@ -27,7 +27,7 @@ const OWN: CloneFlags = CloneFlags::CLONE_NEWNS.union(CloneFlags::CLONE_NEWIPC);
 /// Tests whether this process can create namespaces and mount in them. The exit status is 0 if the test
 /// succeeds.
 pub fn probe() -> ExitCode {
-    let tried = new_namespaces().and_then(|()| empty(Path::new("/")));
+    let tried = new_namespaces(false).and_then(|()| empty(Path::new("/")));
     if tried.is_ok() {
         ExitCode::SUCCESS
     } else {
@@ -50,7 +50,19 @@ pub fn makes_namespaces(glee: &Path) -> bool {
 /// Moves this process into new namespaces and makes the mounts. Returns the mounts that succeeded.
 pub(crate) fn enter(confinement: &Confinement, temporary: &Path) -> Surroundings {
     let sockets = sockets::all();
-    if new_namespaces().is_err() {
+    if new_namespaces(confinement.is_offline).is_err() {
+        return Surroundings::without_mounts(confinement);
+    }
+    if let Some((from, to)) = &confinement.over
+        && put_over(Path::new(from), Path::new(to)).is_err()
+    {
+        return Surroundings::without_mounts(confinement);
+    }
+    if confinement.is_offline {
+        // Without its loopback device, a program can still run; a test that listens on it then fails.
+        drop(network::enable_loopback());
+    }
+    if !confinement.hold.holds() {
         return Surroundings::default();
     }
     let own: Vec<&Path> = confinement.writable.iter().map(Path::new).collect();
@@ -84,6 +96,7 @@ pub(crate) fn enter(confinement: &Confinement, temporary: &Path) -> Surroundings
         cache,
         has_memory,
         instead: None,
+        has_failed: false,
     }
 }
 
@@ -174,10 +187,14 @@ impl MountPoint {
     }
 }
 
-fn new_namespaces() -> io::Result<()> {
+fn new_namespaces(is_offline: bool) -> io::Result<()> {
     let (user, group) = (geteuid(), getegid());
-    if !user.is_root() || unshare(OWN).is_err() {
-        unshare(OWN | CloneFlags::CLONE_NEWUSER)?;
+    let own = match is_offline {
+        true => OWN | CloneFlags::CLONE_NEWNET,
+        false => OWN,
+    };
+    if !user.is_root() || unshare(own).is_err() {
+        unshare(own | CloneFlags::CLONE_NEWUSER)?;
         fs::write("/proc/self/setgroups", "deny")?;
         fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
         fs::write("/proc/self/gid_map", format!("{group} {group} 1"))?;
@@ -201,6 +218,19 @@ fn empty(folder: &Path) -> io::Result<()> {
         flags,
         Some("mode=0700"),
     )?)
+}
+
+/// Mounts `from` over `to`, with the `.git` of `to` inside, and enters the new folder if `to` is the current folder.
+fn put_over(from: &Path, to: &Path) -> io::Result<()> {
+    let here = std::env::current_dir()?;
+    let all = MsFlags::MS_BIND | MsFlags::MS_REC;
+    let (git, point) = (to.join(".git"), from.join(".git"));
+    if point.exists() {
+        mount(Some(&git), &point, None::<&str>, all, None::<&str>)?;
+    }
+    mount(Some(from), to, None::<&str>, all, None::<&str>)?;
+    // The process is still in the covered folder.
+    std::env::set_current_dir(here)
 }
 
 fn bind(from: &Path, to: &Path) -> io::Result<()> {

@@ -221,9 +221,17 @@ fn supervise(liveness: File, orders: &Orders, program: &OsStr, args: &[OsString]
         Err(error) => return not_started(error),
     };
     let confinement = &orders.confinement;
-    let holds = confinement.hold.holds();
-    let surroundings = holds.then(|| Surroundings::make(confinement, Path::new(&orders.temporary)));
+    let surroundings = confinement
+        .needs_namespaces()
+        .then(|| Surroundings::make(confinement, Path::new(&orders.temporary)));
     let surroundings = surroundings.unwrap_or_default();
+    if surroundings.has_failed {
+        return Report {
+            end: ProcessEnd::NotConfined,
+            held: false,
+            left: None,
+        };
+    }
     // This call makes the process non-dumpable. Namespaces are created earlier, because only a dumpable process
     // can write the id maps of a namespace.
     #[cfg(target_os = "linux")]

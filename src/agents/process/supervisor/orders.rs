@@ -184,6 +184,8 @@ mod tests {
             cache: Some("/c".into()),
             hidden: None,
             writable: vec![strange.clone()],
+            over: Some((strange.clone(), "/tree".into())),
+            is_offline: true,
         };
         let grace = Duration::from_millis(250);
         let [name, orders] = arguments(&ends, grace, Path::new("/tmp/x"), Some(&confinement));

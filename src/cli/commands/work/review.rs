@@ -1,5 +1,6 @@
 //! `glee review`: reviews code, hands the findings to the coder, and settles disputes.
 
+use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,8 +21,8 @@ use crate::cli::ui::dialogs::questions::{self, AskError};
 use crate::config::presets;
 use crate::config::schema::values::ConfirmAbove;
 use crate::config::settings::Settings;
-use crate::domain::event::{Mode, Plan, Staged};
-use crate::domain::{Agent, ExitReason, Role, Route};
+use crate::domain::event::{AtBase, Mode, Plan, Staged};
+use crate::domain::{Agent, AgentName, ExitReason, Role, Route};
 use crate::workflows::review::{
     self, Preview, ReviewPlanError, disputes::rulings, disputes::rulings::SharedRulings,
 };
@@ -290,38 +291,40 @@ pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>
         .map(|wanted| PullRequestChange::fetch(wanted, globals, &workspace))
         .transpose()?;
     let overrides = args.overrides()?;
-    let (spec, steering) = match &change {
+    let (spec, base) = match &change {
         Some(change) => {
             change.check_mode(args.mode(), &workspace)?;
-            (change.target(), Some(change.steering(&workspace)?))
+            let files = change.steering(&workspace)?;
+            let steers = true;
+            (change.target(), Some(steering::Base { files, steers }))
         }
         None => {
             let spec = args.target(&workspace, globals)?;
             let target = (&spec, limit.is_some());
-            let steering = steering::of_base(globals, &overrides, &mut workspace, target)?;
-            (spec, steering)
+            let base = steering::base(globals, &overrides, &mut workspace, target)?;
+            (spec, base)
         }
     };
-    let (mut settings, mut scripts) = execute::settings(
-        globals,
-        overrides.clone(),
-        &mut workspace,
-        steering.as_ref(),
-    )?;
-    if let Some(change) = &change {
-        scripts = change.edited_scripts(&scripts, &workspace)?;
-    }
-    let loosened = if change.is_some() || steering::has_base(&spec, limit.is_some()) {
-        Vec::new()
-    } else {
-        steering::loosened(globals, &overrides, &mut workspace, &settings, &spec)?
+    let steering = base
+        .as_ref()
+        .filter(|base| base.steers)
+        .map(|base| &base.files);
+    let (mut settings, own) =
+        execute::settings(globals, overrides.clone(), &mut workspace, steering)?;
+    let (at_base, loosened) = match &base {
+        Some(base) => (
+            steering::at_base(globals, &workspace, base, &settings, own)?,
+            Vec::new(),
+        ),
+        None => (
+            BTreeSet::new(),
+            steering::loosened(globals, &overrides, &mut workspace, &settings, &spec)?,
+        ),
     };
     settings.budget.duration = limit.map_or(settings.budget.duration, |limit| {
         limit.min(settings.budget.duration)
     });
     one_off::apply(&mut settings, &args.with, args.model.as_deref())?;
-    let steering = steering.filter(|steering| !steering.edited.is_empty() || !scripts.is_empty());
-    let base = steering.as_ref().map(|steering| steering.base.clone());
     if let Some(change) = change.as_ref().filter(|_| args.mode() == Mode::Review) {
         workspace.use_commit(&change.commits.head);
     }
@@ -334,30 +337,31 @@ pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>
     let chosen = args.on_dispute;
     let asks = globals.interactive() && chosen.is_none();
     let planned = review::plan(&settings, args.mode(), asks, workspace.root(), &target);
-    let mut plan = planned.map_err(|error| match (&error, &steering) {
+    let mut plan = planned.map_err(|error| match (&error, steering) {
         (ReviewPlanError::MissingRole(role), Some(steering)) if steering.adds_config() => {
             steering::added_config(steering, *role)
         }
         _ => error.into(),
     })?;
     plan.rulings_at = workspace.rulings_base(&spec)?;
-    plan.steered_by = base;
+    if let Some(base) = &base {
+        plan.at_base = runs_at_base(&plan, &base.files.base, &at_base);
+        let is_steered = base.steers && (!base.files.edited.is_empty() || plan.at_base.is_some());
+        plan.steered_by = is_steered.then(|| base.files.base.clone());
+    }
     plan.loosened = loosened;
     plan.target_args = args.target_args(&spec, &workspace, globals);
     if let Some(change) = &change {
         change.record(&mut plan, &mut target);
     }
     let shared = SharedRulings::of_plan(&workspace, &plan)?;
-    plan.own.extend(
-        steering
-            .iter()
-            .flat_map(|steering| steering::edited(steering, &scripts)),
-    );
+    plan.own
+        .extend(steering.into_iter().flat_map(steering::edited));
     plan.own
         .extend(rulings::edits(&workspace, &spec, &target, &shared)?);
     plan.staged = args.staged_use();
     plan.on_dispute = chosen;
-    let agents = execute::programs(&plan.agents, &plan.backups, workspace.root())?;
+    let agents = execute::programs_of(&plan, &[], &workspace)?;
     if let Some(format) = plan_format {
         return dry_run(
             format,
@@ -411,6 +415,23 @@ pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>
         Some(_) => Ok(pr::reported_exit(exit, pr.mode, globals)),
         None => Ok(exit),
     }
+}
+
+/// The agents of the plan whose commands run at the commit `base`. The list `own` contains agents that the plan may lack.
+fn runs_at_base(plan: &Plan, base: &str, own: &BTreeSet<AgentName>) -> Option<AtBase> {
+    let planned = plan
+        .agents
+        .iter()
+        .chain(&plan.backups)
+        .chain(&plan.comparers);
+    let agents: BTreeSet<&AgentName> = planned
+        .map(|agent| &agent.name)
+        .filter(|name| own.contains(*name))
+        .collect();
+    (!agents.is_empty()).then(|| AtBase {
+        commit: base.to_owned(),
+        agents: agents.into_iter().cloned().collect(),
+    })
 }
 
 /// The format of the plan that `--dry-run` prints.

@@ -5,6 +5,8 @@
 //! against the base's. Without a base, the report says what the project loosens against the defaults and the user's
 //! own configuration.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::agents::builtin::rules::PROJECT_RULES;
@@ -14,7 +16,7 @@ use crate::config::ConfigSources;
 use crate::config::files::paths::{PROJECT_FILE, PROJECT_FOLDER};
 use crate::config::files::rulings::is_shared;
 use crate::config::settings::Settings;
-use crate::domain::{Loosened, RawFinding, Role, Severity, Tag};
+use crate::domain::{Agent, AgentName, Loosened, RawFinding, Role, Severity, Tag};
 use crate::protocol::prompts;
 use crate::workflows::review::loosening;
 use crate::workspace::root::Workspace;
@@ -42,21 +44,60 @@ pub(crate) fn has_base(spec: &TargetSpec, is_hook: bool) -> bool {
     }
 }
 
-/// Returns the configuration of the base if it controls the review, and `None` if the configuration in the tree does.
-pub(crate) fn of_base(
+/// The base of a change, for its review.
+pub(crate) struct Base {
+    pub(crate) files: ControlFiles,
+    /// Whether the configuration of the base controls the review, and not the configuration in the tree.
+    pub(crate) steers: bool,
+}
+
+/// Finds the base of a change. `None` if the target is no change.
+pub(crate) fn base(
     globals: &Globals,
     flags: &Flags,
     workspace: &mut Workspace,
     (spec, is_hook): (&TargetSpec, bool),
-) -> Result<Option<ControlFiles>, CommandError> {
+) -> Result<Option<Base>, CommandError> {
     if !has_base(spec, is_hook) {
         return Ok(None);
     }
-    let Some(base) = workspace.control_files_of(spec)? else {
+    let Some(files) = workspace.control_files_of(spec)? else {
         return Ok(None);
     };
-    let is_used = is_ci() || loosens(globals, flags, workspace, spec, &base)?;
-    Ok(is_used.then_some(base))
+    // If both configurations are the same, trust needs the scripts of the base only.
+    let steers =
+        is_ci() || files.edited.is_empty() || loosens(globals, flags, workspace, spec, &files)?;
+    Ok(Some(Base { files, steers }))
+}
+
+/// Returns the agents of `own`, which the project gives, whose commands run at the base. A command that the change adds
+/// is not in the base, and runs in the tree.
+pub(crate) fn at_base(
+    globals: &Globals,
+    workspace: &Workspace,
+    base: &Base,
+    settings: &Settings,
+    mut own: BTreeSet<AgentName>,
+) -> Result<BTreeSet<AgentName>, CommandError> {
+    if base.steers {
+        return Ok(own);
+    }
+    let places = Places::find(globals)?;
+    let copy = execute::write_copy(&places, workspace, &base.files)?;
+    let sources = ConfigSources {
+        project_copy: Some(copy),
+        ..places.sources(globals)
+    };
+    let before = settings::named(&sources).or_else(|_| without_project(&sources))?;
+    let is_same = |one: &Agent, other: &Agent| {
+        (&one.name, &one.command, &one.env) == (&other.name, &other.command, &other.env)
+    };
+    let is_known = |name: &AgentName| {
+        let now = settings.agents.iter().find(|agent| agent.name == *name);
+        now.is_some_and(|now| before.agents.iter().any(|agent| is_same(agent, now)))
+    };
+    own.retain(is_known);
+    Ok(own)
 }
 
 /// Whether the configuration in the tree loosens the review against the configuration of the base.
@@ -210,7 +251,7 @@ fn short(commit: &str) -> String {
 }
 
 /// Creates one finding for each file that controls the review, if the reviewed change edits the file.
-pub(crate) fn edited(steering: &ControlFiles, scripts: &[String]) -> Vec<RawFinding> {
+pub(crate) fn edited(steering: &ControlFiles) -> Vec<RawFinding> {
     let base = short(&steering.base);
     let finding = |path: &String| {
         // The review applies an edited rule, so a person has to approve the edit of a rule.
@@ -223,11 +264,6 @@ pub(crate) fn edited(steering: &ControlFiles, scripts: &[String]) -> Vec<RawFind
             path if path.ends_with(".gleeignore") => {
                 format!(
                     "This review ignores the edit: Glee selects files by the version of this file in commit {base}."
-                )
-            }
-            path if scripts.iter().any(|script| script == path) => {
-                format!(
-                    "This review does not run the edited script: the commands run the version in commit {base}."
                 )
             }
             _ if steering.adds_config() => {
@@ -250,11 +286,8 @@ pub(crate) fn edited(steering: &ControlFiles, scripts: &[String]) -> Vec<RawFind
             ..RawFinding::default()
         }
     };
-    let others = scripts
-        .iter()
-        .filter(|script| !steering.edited.contains(script));
     // Files with shared rulings are skipped here. The function `rulings::edits` creates findings about edits of
     // these files.
     let edited = steering.edited.iter().filter(|path| !is_shared(path));
-    edited.chain(others).map(finding).collect()
+    edited.map(finding).collect()
 }

@@ -4,7 +4,7 @@
 pub(crate) mod reports;
 pub(crate) mod stage;
 
-use std::mem::take;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -29,15 +29,15 @@ use crate::cli::ui::dialogs::dispute::{Dialog, NonInteractive};
 use crate::cli::ui::live::{jsonl::JsonLines, progress::Progress};
 use crate::cli::ui::notify::{Noticed, Notifier};
 use crate::cli::ui::{screen::Verbosity, terminal::Terminal};
-use crate::config::files::scripts;
+use crate::config::files::scripts::{self, Roots};
+use crate::config::layers::layer::Setting;
 use crate::config::settings::{Compare, Sandbox, Settings};
-use crate::config::{self, ConfigSources};
-use crate::domain::event::{CallId, Event, Mode, Plan};
+use crate::config::{self, ConfigSources, Loaded};
+use crate::domain::event::{AtBase, CallId, Event, Mode, Plan};
 use crate::domain::{
-    Agent, Dispute, DisputeNumber, ExitReason, FindingId, Role, Route, RulingWord, RunId,
-    SettledFinding,
+    Agent, AgentName, Dispute, DisputeNumber, ExitReason, FindingId, Role, Route, RulingWord,
+    RunId, SettledFinding,
 };
-use crate::protocol::text::printable;
 use crate::system::{log, private};
 use crate::workflows::review::{self, EndedReview, Rest, RunSetup};
 use crate::workflows::run::error::RunError;
@@ -57,18 +57,19 @@ pub(crate) struct CommandContext<'a> {
     pub(crate) filter: Option<&'a ReportFilter>,
 }
 
-/// Returns the settings of a run, and the scripts that the reviewed change edits. A script is a file of the tree
-/// that a configured command executes. If the parameter `steering` is given, Glee does not read the project's
-/// configuration, the ignore rules or the scripts from the work tree. Glee then reads these files from the commit
-/// or tree `steering.base`.
+/// Returns the settings of a run, and the agents whose commands the project gives. If the parameter `steering` is given,
+/// Glee reads the project's configuration and the ignore rules from the commit or tree `steering.base`, and not from the
+/// work tree.
 pub(crate) fn settings(
     globals: &Globals,
     flags: Vec<(String, serde_json::Value)>,
     workspace: &mut Workspace,
     steering: Option<&ControlFiles>,
-) -> Result<(Settings, Vec<String>), CommandError> {
+) -> Result<(Settings, BTreeSet<AgentName>), CommandError> {
     let Some(steering) = steering else {
-        return Ok((load::runnable(globals, flags, None)?.1, Vec::new()));
+        let loaded = load::trusted(globals, flags, None)?.1;
+        let own = of_project(&loaded, workspace.root());
+        return Ok((loaded.settings, own));
     };
     let places = load::Places::find(globals)?;
     let folder = write_copy(&places, workspace, steering)?;
@@ -78,59 +79,50 @@ pub(crate) fn settings(
         project_copy: Some(folder.clone()),
         ..places.sources(globals)
     };
-    let named = config::load(&sources)?.settings;
+    let named = config::load(&sources)?;
+    // Trust covers the files that a command names, so the copy contains them as they are in the base.
     let root = workspace.root().to_owned();
-    let wanted = commands(&named)
+    let mut wanted: BTreeSet<String> = commands(&named.settings)
         .iter()
         .flat_map(|command| scripts::paths(command, &root))
         .collect();
-    let files = workspace.files_at(&steering.base, &wanted)?;
-    if let Some(path) = files.added.first() {
-        return Err(not_at_base(
-            path,
-            "the base commit does not contain this file",
-        ));
-    }
-    let copies = files.write(&folder)?;
-    let mut settings = load::runnable(globals, flags, Some(folder))?.1;
-    if let Some(command) = commands(&settings)
-        .iter()
-        .find(|command| scripts::is_module_of(command, &root, &copies))
-    {
-        return Err(not_at_base(
-            &command.join(" "),
-            "the reviewed change edits the module that the command runs",
-        ));
-    }
-    for agent in &mut settings.agents {
-        agent.command = scripts::replaced(&agent.command, &root, &copies);
-        for value in agent.env.values_mut() {
-            *value = scripts::replaced(&[take(value)], &root, &copies).concat();
+    loop {
+        workspace.write_commit(&steering.base, &folder, |path| wanted.contains(path))?;
+        let targets = wanted.iter().filter_map(|path| {
+            let target = folder.join(path).read_link().ok()?;
+            let target = Path::new(path).parent()?.join(target);
+            scripts::below(target.to_str()?, &root)
+        });
+        let targets: Vec<String> = targets.filter(|path| !wanted.contains(path)).collect();
+        if targets.is_empty() {
+            break;
         }
+        wanted.extend(targets);
     }
-    for command in settings
-        .review
-        .verify
-        .iter_mut()
-        .chain(&mut settings.notify.command)
+    let mut loaded = load::trusted(globals, flags, Some(folder))?.1;
+    // The command that tells a person runs in the tree, and could be a script of the change.
+    let is_of_project = |setting: &Setting| setting.origin.layer() == "project";
+    if loaded
+        .values
+        .get("notify.command")
+        .is_some_and(is_of_project)
     {
-        *command = scripts::replaced(command, &root, &copies);
+        loaded.settings.notify.command = None;
     }
-    Ok((settings, files.edited.into_iter().collect()))
+    let own = of_project(&loaded, &root);
+    Ok((loaded.settings, own))
 }
 
-/// Writes the files that configure Glee to a folder outside the tree. Returns the copy of the project's folder.
-pub(crate) fn write_copy(
-    places: &load::Places,
-    workspace: &Workspace,
-    files: &ControlFiles,
-) -> Result<PathBuf, CommandError> {
-    // The name of the folder depends only on the base commit, so a resumed run finds its programs at the same
-    // paths.
-    let folder = places.state.join("steering").join(&files.base);
-    private::folder(&folder)?;
-    files.write(&folder)?;
-    Ok(folder.join(workspace.of_project("")))
+/// The agents whose commands the project gives. A command of the user that names a file of the tree also counts, because
+/// the file is a part of the project.
+fn of_project(loaded: &Loaded, root: &Path) -> BTreeSet<AgentName> {
+    let roots = Roots::of(root);
+    let names_file = |agent: &&Agent| {
+        !agent.is_embedded() && !roots.files([agent.command.as_slice()]).is_empty()
+    };
+    let named = loaded.settings.agents.iter().filter(names_file);
+    let named = named.map(|agent| agent.name.clone());
+    loaded.project_agents.iter().cloned().chain(named).collect()
 }
 
 /// Returns the commands of all agents, the commands in the setting `review.verify`, and the notification command.
@@ -149,12 +141,18 @@ fn commands(settings: &Settings) -> Vec<Vec<String>> {
         .collect()
 }
 
-fn not_at_base(what: &str, why: &str) -> CommandError {
-    let message = format!("a command names `{}`, and {why}", printable::line(what));
-    CommandError::new(ExitReason::Untrusted, anyhow::Error::msg(message)).hint(
-        "merge the file into the base branch first, because Glee does not run files that the reviewed change \
-         adds or edits",
-    )
+/// Writes the files that configure Glee to a folder outside the tree. Returns the copy of the project's folder.
+pub(crate) fn write_copy(
+    places: &load::Places,
+    workspace: &Workspace,
+    files: &ControlFiles,
+) -> Result<PathBuf, CommandError> {
+    // The name of the folder depends only on the base commit, so a resumed run finds its programs at the same
+    // paths.
+    let folder = places.state.join("steering").join(&files.base);
+    private::folder(&folder)?;
+    files.write(&folder)?;
+    Ok(folder.join(workspace.of_project("")))
 }
 
 /// Fails if an agent's program and the program of the agent's backup are both missing.
@@ -163,10 +161,42 @@ pub(crate) fn programs(
     backups: &[Agent],
     root: &Path,
 ) -> Result<Agents, CommandError> {
-    own_process::provide_open_files(agents.len())?;
-    let programs = Agents::new(Arc::new(ProcessRunner::new()?)).remembering(&state_dir()?);
+    let programs = unchecked(agents.len())?;
     programs.check(agents, backups, root)?;
     Ok(programs)
+}
+
+/// Like [`programs`], for the plan of a review. Prepares the checkouts in which commands of the project run.
+pub(crate) fn programs_of(
+    plan: &Plan,
+    judges: &[Agent],
+    workspace: &Workspace,
+) -> Result<Agents, CommandError> {
+    let agents: Vec<Agent> = plan.agents.iter().chain(judges).cloned().collect();
+    let mut programs = unchecked(agents.len())?;
+    if let Some(AtBase { commit, agents }) = &plan.at_base {
+        programs = programs.at_base(workspace, commit, agents, &state_dir()?)?;
+    }
+    let all = agents.iter().chain(&plan.backups).chain(&plan.comparers);
+    if let Some(agent) = programs.needs_tree(all) {
+        let message = format!(
+            "the command of `{}` names this folder, and would run code of the reviewed change",
+            agent.name
+        );
+        return Err(
+            CommandError::new(ExitReason::Untrusted, anyhow::Error::msg(message)).hint(
+                "name files relative to the project's folder, or run Glee where mount namespaces are allowed (`glee \
+                 doctor` shows it)",
+            ),
+        );
+    }
+    programs.check(&agents, &plan.backups, workspace.root())?;
+    Ok(programs)
+}
+
+fn unchecked(agents: usize) -> Result<Agents, CommandError> {
+    own_process::provide_open_files(agents)?;
+    Ok(Agents::new(Arc::new(ProcessRunner::new()?)).remembering(&state_dir()?))
 }
 
 /// Fails if the settings require a sandbox that this system does not provide.

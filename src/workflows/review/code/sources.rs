@@ -101,6 +101,14 @@ impl Sources {
         serde_json::from_slice(bytes).map_err(io::Error::other)
     }
 
+    /// The files of a round.
+    pub(crate) fn files(&self, round: u32) -> impl Iterator<Item = &SourceFile> + Clone {
+        self.rounds
+            .get(&round)
+            .into_iter()
+            .flat_map(BTreeMap::values)
+    }
+
     pub(crate) fn file(&self, round: u32, path: &str) -> Option<&SourceFile> {
         self.named(self.rounds.get(&round)?, path)
     }

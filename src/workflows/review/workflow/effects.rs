@@ -356,6 +356,8 @@ impl ReviewWorkflow {
         }
         let shards = target.coverage();
         self.bindings = self.known_rulings()?;
+        let kept = self.resources.agents.keep_change(&target.files);
+        kept.map_err(RunError::Sources)?;
         self.sources
             .keep(round, target.files)
             .map_err(RunError::Sources)?;
@@ -385,6 +387,7 @@ impl ReviewWorkflow {
             resources.settings.limits,
             resources.stop.clone(),
         );
+        let sandbox = resources.settings.sandbox;
         let (files, root) = (
             resources.files(&format!("verify-{round}"))?,
             resources.workspace.root().to_owned(),
@@ -392,7 +395,7 @@ impl ReviewWorkflow {
         Ok(Box::pin(async move {
             let mut results = Vec::new();
             for command in commands {
-                let input = CommandInput::default();
+                let input = CommandInput::of_reviewed_code(sandbox);
                 let checked = agents
                     .run_command(&command, &root, &limits, &files, stop.clone(), input)
                     .await;

@@ -171,8 +171,7 @@ pub(crate) fn programs(
     judges: &[Agent],
     workspace: &Workspace,
 ) -> Result<Agents, CommandError> {
-    let all: Vec<Agent> = plan.agents.iter().chain(judges).cloned().collect();
-    execute::programs(&all, &plan.backups, workspace.root())
+    execute::programs_of(plan, judges, workspace)
 }
 
 pub(crate) fn refuse_pruned(journal: &Journal, run: &RunId) -> Result<(), CommandError> {

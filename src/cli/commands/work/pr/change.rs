@@ -1,7 +1,5 @@
 //! The commits of a pull request as the target of a review.
 
-use std::collections::BTreeSet;
-
 use super::connection::{RequestOnHost, failed, short};
 use crate::cli::context::{CommandError, Globals};
 use crate::domain::event::{Mode, Plan, PullRequestPlan};
@@ -65,32 +63,6 @@ impl PullRequestChange {
         let mut steering = workspace.control_files_at(base)?;
         steering.edited = edited;
         Ok(steering)
-    }
-
-    /// Returns the scripts that the pull request edits. A script can load other files of its folder. An edit of a
-    /// file in or below this folder therefore counts as an edit of the script. A script at the root of the tree
-    /// counts as edited only if the pull request edits the script itself.
-    pub(crate) fn edited_scripts(
-        &self,
-        scripts: &[String],
-        workspace: &Workspace,
-    ) -> Result<Vec<String>, CommandError> {
-        let changed: BTreeSet<String> =
-            workspace.changed_paths(&self.commits.from, &self.commits.head)?;
-        let folder = |path: &str| {
-            path.rsplit_once('/')
-                .map(|(folder, _)| format!("{folder}/"))
-        };
-        let is_edited = |script: &&String| {
-            let beside = folder(script);
-            changed.iter().any(|path| {
-                path == *script
-                    || beside
-                        .as_ref()
-                        .is_some_and(|beside| path.starts_with(beside))
-            })
-        };
-        Ok(scripts.iter().filter(is_edited).cloned().collect())
     }
 
     /// Fails if a coder would edit a work tree that does not contain the head commit.

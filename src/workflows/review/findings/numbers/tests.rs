@@ -416,6 +416,7 @@ fn started(shards: Vec<Vec<Coverage>>, posted: Vec<PostedProblem>) -> EventKind 
         skipped: Vec::new(),
         settings: BTreeMap::new(),
         steered_by: None,
+        at_base: None,
         loosened: Vec::new(),
         own: Vec::new(),
         staged: None,

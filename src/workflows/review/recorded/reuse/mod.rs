@@ -106,6 +106,7 @@ pub(crate) async fn reviewer_keys(
             "program": program,
             "files": Roots::of(root).files([agent.command.as_slice()]),
             "outside": outside,
+            "base": agents.base_of(&agent.name),
             "model": agent.model,
             "effort": agent.effort,
             "focus": agent.focus,
