@@ -65,6 +65,11 @@ impl TracedRead {
         Self::new(".", ReadExtent::Matches { pattern: None })
     }
 
+    pub fn is_whole_tree(&self) -> bool {
+        let whole = Self::whole_tree();
+        (&self.path, &self.extent) == (&whole.path, &whole.extent)
+    }
+
     /// Replaces a path below `root` by its path inside the tree.
     #[must_use]
     pub fn inside(self, root: &Path) -> Self {

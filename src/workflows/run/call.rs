@@ -178,8 +178,12 @@ fn unless_blind(
     metadata: &CallMetadata,
     old: Option<String>,
 ) -> CallAnswer {
-    let reads = metadata.reads.as_deref().unwrap_or_default();
-    let is_blind = !reads.is_empty() && reads.iter().all(|read| read.denied);
+    // A refused command that stands for a read of the whole tree was possibly a write.
+    let reads = metadata.reads.iter().flatten();
+    let mut reads = reads
+        .filter(|read| !(read.denied && read.is_whole_tree()))
+        .peekable();
+    let is_blind = reads.peek().is_some() && reads.all(|read| read.denied);
     let why = match old {
         _ if is_blind => {
             Some("the program refused everything that the reviewer tried to read".to_owned())
@@ -253,12 +257,16 @@ pub(crate) fn failed(error: String, hint: Option<String>) -> CallAnswer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::TracedRead;
+    use crate::domain::{ReadExtent, TracedRead};
 
     #[test]
     fn a_reviewer_whose_every_read_was_refused_is_not_clean() {
         let read = |denied| TracedRead {
             denied,
+            ..TracedRead::new("a.py", ReadExtent::Content)
+        };
+        let refused_command = TracedRead {
+            denied: true,
             ..TracedRead::whole_tree()
         };
         for (reads, status, expected) in [
@@ -276,6 +284,16 @@ mod tests {
             ),
             (
                 Some(vec![read(true), read(true)]),
+                AnswerStatus::Clean,
+                AnswerStatus::Incomplete,
+            ),
+            (
+                Some(vec![refused_command.clone()]),
+                AnswerStatus::Clean,
+                AnswerStatus::Clean,
+            ),
+            (
+                Some(vec![refused_command, read(true)]),
                 AnswerStatus::Clean,
                 AnswerStatus::Incomplete,
             ),
