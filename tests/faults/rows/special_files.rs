@@ -257,7 +257,11 @@ fn substitution(cases: &mut Cases) {
             "printf '[MUST] app.py:2 Replace it\\n' | \"$0\" parse /dev/stdin",
             "Replace it",
         ),
-        ("merge", "\"$0\" merge <(printf '{\"findings\": []}')", "{"),
+        (
+            "merge",
+            "\"$0\" merge <(printf '{\"model\": \"a\", \"findings\": []}')",
+            "{",
+        ),
         (
             "review --diff",
             "\"$0\" review --no-input --diff <(printf -- '--- a/app.py\\n+++ b/app.py\\n@@ -1,2 +1,2 @@\\n-def k(data):\\n+def key(data):\\n     return md5(data)\\n')",

@@ -19,6 +19,9 @@ const TITLE_CAP: usize = 256 << 10;
 
 const FINDINGS_CAP: usize = 4 << 20;
 
+/// The beginning of a line that fences data in a prompt.
+const FENCE: &str = "<<<GLEE-DATA";
+
 #[derive(Debug)]
 pub(crate) struct ProseReader<'a> {
     paths: &'a Paths,
@@ -30,6 +33,8 @@ pub(crate) struct ProseReader<'a> {
     count: u64,
     previous: Previous,
     form: Option<Form>,
+    /// The length of the text that repeats the prompt. It is none of the reviewer's own words.
+    prompt: usize,
 }
 
 /// If an answer repeats the prompt, findings from the prompt precede the prompt's example of the closing line.
@@ -97,6 +102,7 @@ impl<'a> ProseReader<'a> {
             count: 0,
             previous: Previous::Other,
             form: None,
+            prompt: 0,
         }
     }
 
@@ -122,6 +128,11 @@ impl<'a> ProseReader<'a> {
             kept: self.findings.len(),
             count: self.count,
         });
+        // Only a prompt fences data.
+        if self.text.contains(FENCE) {
+            self.begin(Owner::Notes, self.text.len());
+            self.prompt = self.text.len();
+        }
     }
 
     /// Counts the findings before the prompt's example of the closing line. Returns `None` if no finding precedes
@@ -279,8 +290,9 @@ impl<'a> ProseReader<'a> {
             .map(|segment| segment.start)
             .chain([self.text.len()]);
         let parts = self.segments.iter().zip(ends);
+        let own = parts.filter(|(segment, _)| segment.start >= self.prompt);
         let parts =
-            parts.map(|(segment, end)| markdown::trim_blank_lines(&self.text[segment.start..end]));
+            own.map(|(segment, end)| markdown::trim_blank_lines(&self.text[segment.start..end]));
         let mut notes = paragraphs(parts);
         note_left_out(&mut notes, left_out);
         notes
@@ -296,6 +308,7 @@ impl<'a> ProseReader<'a> {
         let mut notes = Vec::new();
         for (segment, end) in self.segments.iter().zip(ends) {
             match segment.owner {
+                Owner::Notes if segment.start < self.prompt => {}
                 Owner::Notes => {
                     let mut text =
                         markdown::trim_blank_lines(&self.text[segment.start..end]).to_owned();
