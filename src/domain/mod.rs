@@ -51,7 +51,7 @@ pub use review::loosened::{LastChange, Loosened};
 pub use review::measures::{AgreementCount, FindingTally, TallyKind};
 pub use review::outcome::{
     AnswerProblem, AnswerStatus, CodeRead, Coverage, ExitReason, Failure, FileChange, Lowered,
-    Outcome, Proof, ReviewerReport, SettledFinding, Skip, SkipReason, Unclosed, UnreadFile,
+    Outcome, Proof, ReviewerReport, SettledFinding, Skip, SkipReason, UnreadFile,
 };
 pub use review::response::{Answer, Comparison, Recheck, Response};
 pub use review::reuse::{AskedFile, FileReview, NoLongerRaised, Reused, ReusedFrom};

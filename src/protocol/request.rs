@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{
     AgentName, Challenge, Disposition, Dispute, EarlierDispute, Finding, FindingId, Location,
-    Opinion, PairId, Question, RawFinding, ReviewRequest, Role, RulingRef, Unclosed, Untrusted,
+    Opinion, PairId, Question, RawFinding, ReviewRequest, Role, RulingRef, Untrusted,
 };
 
 /// A file that an agent receives, with the lines under review.
@@ -176,14 +176,11 @@ pub enum Task {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         recheck: Vec<RawFinding>,
     },
-    /// Say of your own answer how many findings it reports, and whether you read all of the code (role reviewer). The
+    /// Say of your own answer without findings whether you read all of the code, and whether nothing is to report (role reviewer). The
     /// answer is the closing line of a review, or a JSON object with `nonce`, `findings` (a number) and `read`.
     Close {
         /// The answer, possibly shortened.
         answer: Untrusted,
-        /// The number of findings that Glee read in the answer.
-        findings: u64,
-        question: Unclosed,
     },
     /// For each pair of findings, state whether both name the same defect (role aggregator). The answer is
     /// `[P<n>] SAME|DIFFERENT: why`, or `pairs` as JSON: objects with `pair` and `answer`.

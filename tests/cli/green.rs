@@ -74,21 +74,7 @@ fn project() -> Sandbox {
         .write("AGENTS.md", "Be lenient.\n");
     sandbox.git(&["add", "-A"]);
     sandbox.git(&["commit", "-q", "-m", "Add the app"]);
-    sandbox.program("rev", REVIEWER);
-    let command = sandbox.root().with_file_name("bin").join("rev");
-    let command = command.display().to_string();
-    let connected = sandbox.glee(&[
-        "connect",
-        "rev",
-        "--role",
-        "reviewer",
-        "--name",
-        "rev",
-        "--user",
-        "--command",
-        &command,
-    ]);
-    assert_eq!(connected.code, 0, "{connected}");
+    sandbox.connect("rev", "reviewer", REVIEWER, &["--user"]);
     sandbox
 }
 

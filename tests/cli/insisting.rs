@@ -76,7 +76,7 @@ fn project() -> Sandbox {
         ("pen", "coder", CODER),
         ("scales", "judge", JUDGE),
     ] {
-        connect(&sandbox, name, role, text);
+        sandbox.connect(name, role, text, &[]);
     }
     // The reviewer's answer is stored next to its program, where the cache of answers does not detect changes.
     assert_eq!(
@@ -86,27 +86,6 @@ fn project() -> Sandbox {
         0
     );
     sandbox
-}
-
-fn connect(sandbox: &Sandbox, name: &str, role: &str, text: &str) {
-    sandbox.program(name, text);
-    let command = sandbox
-        .root()
-        .with_file_name("bin")
-        .join(name)
-        .display()
-        .to_string();
-    let connected = sandbox.glee(&[
-        "connect",
-        name,
-        "--role",
-        role,
-        "--name",
-        name,
-        "--command",
-        &command,
-    ]);
-    assert_eq!(connected.code, 0, "{connected}");
 }
 
 fn says(sandbox: &Sandbox, reviewer: &str, answer: &str) {
@@ -282,7 +261,7 @@ fn a_reference_binds_only_where_it_was_shown_and_in_the_file_of_the_ruling() {
 #[test]
 fn one_reviewer_that_names_a_ruling_does_not_mute_another() {
     let sandbox = ruled();
-    connect(&sandbox, "second", "reviewer", REVIEWER);
+    sandbox.connect("second", "reviewer", REVIEWER, &[]);
     let words = "The password of the store is written to the log in plain text";
     says(&sandbox, "second", &format!("[MUST] app.py:5 {words}\n"));
     let (output, outcome) = review(&sandbox, &format!("[MUST] app.py:5 (D1) {words}\n"));
@@ -808,7 +787,7 @@ const BY_TWO: &str = "[MUST] app.py:5 The query text is built from the name, whi
 /// Two reviewers raise one defect, the coder objects, and the judge dismisses these members of the group.
 fn group(members: &str) -> Sandbox {
     let sandbox = project();
-    connect(&sandbox, "two", "reviewer", REVIEWER);
+    sandbox.connect("two", "reviewer", REVIEWER, &[]);
     sandbox.program("scales", CHOOSER);
     sandbox.write("../bin/scales.members", members);
     sandbox

@@ -78,27 +78,11 @@ fn project() -> Sandbox {
     sandbox.git(&["add", "-A"]);
     sandbox.git(&["commit", "-q", "-m", "Write the shop"]);
     for (name, answer) in SAID {
-        connect(&sandbox, name, "reviewer", REVIEWER);
+        sandbox.connect(name, "reviewer", REVIEWER, &[]);
         sandbox.write(format!("../bin/{name}.txt"), answer);
     }
-    connect(&sandbox, "agg", "aggregator", AGGREGATOR);
+    sandbox.connect("agg", "aggregator", AGGREGATOR, &[]);
     sandbox
-}
-
-fn connect(sandbox: &Sandbox, name: &str, role: &str, text: &str) {
-    sandbox.program(name, text);
-    let command = sandbox.root().with_file_name("bin").join(name);
-    let connected = sandbox.glee(&[
-        "connect",
-        name,
-        "--role",
-        role,
-        "--name",
-        name,
-        "--command",
-        &command.display().to_string(),
-    ]);
-    assert_eq!(connected.code, 0, "{connected}");
 }
 
 fn review(sandbox: &Sandbox, more: &[&str]) -> (Output, Value) {
@@ -143,7 +127,7 @@ fn calls(sandbox: &Sandbox) -> Vec<(String, u64)> {
 #[test]
 fn three_reviewers_and_six_findings_need_one_call_for_four_groups_that_close_on_their_own() {
     let sandbox = project();
-    connect(&sandbox, "pen", "coder", CODER);
+    sandbox.connect("pen", "coder", CODER, &[]);
     let (output, outcome) = review(&sandbox, &["--fix"]);
     assert_eq!(groups(&outcome), ["F1", "F2", "F3", "F4"], "{output}");
     assert_eq!(output.code, 0, "{output}");

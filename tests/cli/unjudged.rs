@@ -51,30 +51,12 @@ fn project(objection: &str, judge: Option<&str>) -> Sandbox {
     sandbox.git(&["commit", "-q", "-m", "Add the app"]);
     // The agents write down what they were asked.
     set(&sandbox, "sandbox", "off");
-    connect(&sandbox, "rev", "reviewer", REVIEWER);
-    connect(&sandbox, "pen", "coder", &coder(objection));
+    sandbox.connect("rev", "reviewer", REVIEWER, &["--user"]);
+    sandbox.connect("pen", "coder", &coder(objection), &["--user"]);
     if let Some(judge) = judge {
-        connect(&sandbox, "scales", "judge", judge);
+        sandbox.connect("scales", "judge", judge, &["--user"]);
     }
     sandbox
-}
-
-fn connect(sandbox: &Sandbox, name: &str, role: &str, text: &str) {
-    sandbox.program(name, text);
-    let command = sandbox.root().with_file_name("bin").join(name);
-    let command = command.display().to_string();
-    let connected = sandbox.glee(&[
-        "connect",
-        name,
-        "--role",
-        role,
-        "--name",
-        name,
-        "--user",
-        "--command",
-        &command,
-    ]);
-    assert_eq!(connected.code, 0, "{connected}");
 }
 
 fn set(sandbox: &Sandbox, key: &str, value: &str) {
@@ -153,11 +135,11 @@ fn a_discard_by_the_route_closes_its_run_and_is_no_ruling() {
     assert_eq!(review.code, 3, "{review}");
     let human = arbitrate(&sandbox, &["--on-dispute", "human"]);
     assert_eq!(human.code, 3, "{human}");
-    connect(
-        &sandbox,
+    sandbox.connect(
         "scales",
         "judge",
         &rules("See app.py:2.", "ENFORCE"),
+        &["--user"],
     );
     let judged = arbitrate(&sandbox, &["--on-dispute", "judge"]);
     assert_eq!(judged.code, 1, "{judged}");
@@ -263,7 +245,7 @@ fn a_tag_that_the_settings_or_an_advisory_lower_is_said_in_the_report() {
         "[MUST] app.py:2 The weak digest is wrong here (confidence 90, bug)",
         "[HIGH] app.py:2 \\`jinja2\\` escapes its sandbox: CVE-2019-10906 (confidence 70, security)",
     );
-    connect(&sandbox, "rev", "reviewer", &reviewer);
+    sandbox.connect("rev", "reviewer", &reviewer, &["--user"]);
     let output = sandbox.glee(&["review", "app.py"]);
     let text = output
         .stdout

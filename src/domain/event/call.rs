@@ -4,8 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{
     AgentName, AnswerStatus, CodeRead, Comparison, Defended, DisputeNumber, Examined, FailureKind,
-    PairComparison, PeerReview, RaisedIn, RawFinding, Recheck, Response, Ruling, Said, Unclosed,
-    Untrusted,
+    PairComparison, PeerReview, RaisedIn, RawFinding, Recheck, Response, Ruling, Said, Untrusted,
 };
 
 /// The purpose of a call. Within a run, the purpose, the agent and the attempt identify a call.
@@ -218,9 +217,10 @@ pub enum CallAnswer {
         /// How much of the code the reviewer says it read.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         read: Option<CodeRead>,
-        /// Why the reviewer is asked about this answer; absent if the answer leaves no question.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        unclosed: Option<Unclosed>,
+        /// Whether the answer announces 0 findings and its words can mean something else, so that the reviewer is
+        /// asked about it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_doubtful: bool,
     },
     /// What a reviewer says about its own answer.
     Close {

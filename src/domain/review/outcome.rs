@@ -49,16 +49,6 @@ impl CodeRead {
     }
 }
 
-/// What an answer leaves open that the reviewer can say without reading the code again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Unclosed {
-    /// The answer announces 0 findings, and its words can mean something else.
-    Words,
-    /// The closing line is missing, or announces another number of findings than was read.
-    Count,
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SkipReason {

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use rusqlite::types::Value;
-use rusqlite::{Params, Row, params_from_iter};
+use rusqlite::{Params, Row, params, params_from_iter};
 
 use crate::domain::event::{DisputeEvent, Event, EventKind, Plan, ReviewEvent, Settlement};
 use crate::domain::{
@@ -190,7 +190,14 @@ impl Journal {
             .rows(sql, [number.0.cast_signed()], |row| row.get(0).map(RunId))?
             .pop();
         let Some(run) = run else { return Ok(None) };
-        Ok(replayed(number, self.events_where(&run, OF_DISPUTES)?))
+        // A run can have a thousand disputes, so only the events of this one are read.
+        let sql = format!(
+            "SELECT id, run, seq, at, body FROM event WHERE {OF_DISPUTES} AND
+                (kind = 'disputes_reopened' OR ?2 IN (body ->> '$.dispute', body ->> '$.dispute.number'))
+             ORDER BY seq"
+        );
+        let events = self.rows(&sql, params![run.0, number.0.cast_signed()], event)?;
+        Ok(replayed(number, events))
     }
 
     /// Returns the reviews whose target has the name `target`. The newest review comes first.

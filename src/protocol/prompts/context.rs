@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::domain::{
     AgentName, Dispute, EarlierDispute, Finding, FindingId, Location, Opinion, PairId, Question,
-    RawFinding, RulingRecord, Unclosed, Untrusted,
+    RawFinding, RulingRecord, Untrusted,
 };
 use crate::protocol::request::{
     Challenged, Change, CoderWritten, ComparedFinding, FailedCheck, FindingPair, Request,
@@ -62,10 +62,8 @@ pub(crate) fn context(request: &Request) -> Value {
             "recheck": fence.lines("earlier findings", raised(recheck).into_iter()),
             "files": fence.files(files),
         }),
-        Task::Close { answer, findings, question } => json!({
+        Task::Close { answer } => json!({
             "answer": fence.around("your answer", answer.as_written()),
-            "findings": findings,
-            "words": *question == Unclosed::Words,
         }),
         Task::Same { pairs, findings, files } => json!({
             "pairs": list(pairs, |FindingPair { id, one, other }| json!({ "id": id, "one": one, "other": other })),

@@ -20,6 +20,8 @@ pub(crate) struct Walk<'a, R> {
     pub(crate) json: Extractor,
     nonce: Option<&'a str>,
     in_data: bool,
+    /// Whether the answer has repeated fenced data of its prompt.
+    pub(crate) repeats_prompt: bool,
 }
 
 #[derive(Debug)]
@@ -52,6 +54,7 @@ impl<'a, R: BufRead> Walk<'a, R> {
             json,
             nonce,
             in_data: false,
+            repeats_prompt: false,
         }
     }
 
@@ -68,6 +71,7 @@ impl<'a, R: BufRead> Walk<'a, R> {
         } else {
             self.in_data =
                 !self.structure.in_fence() && is_data_mark(text, "<<<GLEE-DATA", self.nonce);
+            self.repeats_prompt |= self.in_data;
             self.in_data
         };
         let kind = if is_data {

@@ -150,9 +150,8 @@ impl RequestBuilder<'_> {
             .asked_about()
             .and_then(|asked| self.state.calls.get(&asked));
         let Some(CallAnswer::Review {
-            findings,
             notes,
-            unclosed: Some(question),
+            is_doubtful: true,
             ..
         }) = asked.map(|asked| &asked.answer)
         else {
@@ -160,8 +159,6 @@ impl RequestBuilder<'_> {
         };
         Task::Close {
             answer: close::shortened(notes),
-            findings: findings.len() as u64,
-            question: *question,
         }
     }
 

@@ -115,7 +115,7 @@ fn reviews(state: &ReviewState, round: u32) -> Vec<ReviewStep> {
     for shard in 0..u32::try_from(shards).unwrap_or(u32::MAX) {
         for reviewer in state.agents(Role::Reviewer) {
             let purpose = Purpose::Review { round, shard };
-            if let Some(close) = unclosed(state, &reviewer.name, &purpose) {
+            if let Some(close) = doubtful(state, &reviewer.name, &purpose) {
                 steps.push(Step::Ask(close));
                 continue;
             }
@@ -134,10 +134,10 @@ fn reviews(state: &ReviewState, round: u32) -> Vec<ReviewStep> {
 }
 
 /// Returns the call that asks a reviewer what its last answer means. Each answer is asked about once.
-fn unclosed(state: &ReviewState, reviewer: &AgentName, purpose: &Purpose) -> Option<CallId> {
+fn doubtful(state: &ReviewState, reviewer: &AgentName, purpose: &Purpose) -> Option<CallId> {
     let (id, call) = state.last_call(reviewer, purpose)?;
     let CallAnswer::Review {
-        unclosed: Some(_), ..
+        is_doubtful: true, ..
     } = &call.answer
     else {
         return None;
@@ -742,7 +742,7 @@ mod tests {
                         notes: String::new(),
                         problem: None,
                         read: None,
-                        unclosed: None,
+                        is_doubtful: false,
                     },
                 );
             }
@@ -910,7 +910,7 @@ mod tests {
             notes: String::new(),
             problem: None,
             read: None,
-            unclosed: None,
+            is_doubtful: false,
         };
         play.answered(call("r1", REVIEW, 1), answer(AnswerStatus::NotReviewed))
             .answered(

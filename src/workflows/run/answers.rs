@@ -27,7 +27,7 @@ pub(crate) fn read(answer: impl BufRead, request: &Request) -> io::Result<CallAn
                 findings: read.findings,
                 problem: read.problem,
                 read: read.read,
-                unclosed: read.unclosed,
+                is_doubtful: read.is_doubtful,
             }
         }
         Task::Close { .. } => match close::parse(answer, nonce)? {

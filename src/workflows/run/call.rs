@@ -314,7 +314,7 @@ mod tests {
                 notes: String::new(),
                 problem: None,
                 read: None,
-                unclosed: None,
+                is_doubtful: false,
             };
             let metadata = CallMetadata {
                 reads: reads.clone(),

@@ -146,6 +146,26 @@ impl Sandbox {
         self
     }
 
+    /// Writes a program and connects it as an agent of the same name. `more` are further options of `connect`.
+    pub(crate) fn connect(&self, name: &str, role: &str, text: &str, more: &[&str]) -> &Self {
+        self.program(name, text);
+        let command = self.root().with_file_name("bin").join(name);
+        let command = command.display().to_string();
+        let args = [
+            "connect",
+            name,
+            "--role",
+            role,
+            "--name",
+            name,
+            "--command",
+            &command,
+        ];
+        let connected = self.glee(&[&args[..], more].concat());
+        assert_eq!(connected.code, 0, "{connected}");
+        self
+    }
+
     pub(crate) fn read(&self, path: impl AsRef<Path>) -> String {
         fs::read_to_string(self.root().join(path)).expect("a readable file")
     }

@@ -364,7 +364,7 @@ mod tests {
             notes: String::new(),
             problem: None,
             read: None,
-            unclosed: None,
+            is_doubtful: false,
         };
         work.event(&event(2, finished(review("rules", 1), clean)));
         let rules = AgentName::from("rules");

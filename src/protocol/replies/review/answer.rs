@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{AnswerStatus, CodeRead, RawFinding, Unclosed};
+use crate::domain::{AnswerStatus, CodeRead, RawFinding};
 
 /// The command `glee parse` prints this type as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,10 +21,10 @@ pub struct ReviewAnswer {
     /// How much of the code the reviewer says it read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read: Option<CodeRead>,
-    /// What the reviewer can still say about its answer without the code. An answer with such a question is
-    /// incomplete.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unclosed: Option<Unclosed>,
+    /// Whether the answer announces 0 findings and its words can mean something else. Such an answer is incomplete
+    /// until the reviewer says what it means.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_doubtful: bool,
     /// The reason why the answer is incomplete or contains no review. Glee can send the text of the reason to the
     /// agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]

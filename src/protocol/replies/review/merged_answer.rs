@@ -138,7 +138,7 @@ impl<'a> Results<'a> {
             verdict,
             summary,
             read: extent,
-            unclosed: None,
+            is_doubtful: false,
             problem: None,
         };
         let is_readable = !truncated && !malformed && !is_broken;

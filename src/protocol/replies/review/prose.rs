@@ -19,9 +19,6 @@ const TITLE_CAP: usize = 256 << 10;
 
 const FINDINGS_CAP: usize = 4 << 20;
 
-/// The beginning of a line that fences data in a prompt.
-const FENCE: &str = "<<<GLEE-DATA";
-
 #[derive(Debug)]
 pub(crate) struct ProseReader<'a> {
     paths: &'a Paths,
@@ -121,15 +118,14 @@ impl<'a> ProseReader<'a> {
     }
 
     /// Records that the answer repeats the prompt's example of the closing line. The text before this example is
-    /// possibly also a copy of the prompt.
-    pub(crate) fn form_ends(&mut self) {
+    /// possibly also a copy of the prompt; it is one if it repeats the fenced data of this prompt.
+    pub(crate) fn form_ends(&mut self, repeats_prompt: bool) {
         self.close();
         self.form = Some(Form {
             kept: self.findings.len(),
             count: self.count,
         });
-        // Only a prompt fences data.
-        if self.text.contains(FENCE) {
+        if repeats_prompt {
             self.begin(Owner::Notes, self.text.len());
             self.prompt = self.text.len();
         }

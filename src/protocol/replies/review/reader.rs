@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead};
 
-use crate::domain::{AnswerStatus, CodeRead, RulingRef, Unclosed};
+use crate::domain::{AnswerStatus, CodeRead, RulingRef};
 use crate::protocol::replies::reply::{Closing, FINDINGS, Walk};
 use crate::protocol::replies::review::answer::ReviewAnswer;
 use crate::protocol::replies::review::beside::{Bearing, bearing};
@@ -39,7 +39,7 @@ pub fn parse_of<R: BufRead>(
             continue;
         }
         if step.is_prose() && closing.is_form(step.text) {
-            prose.form_ends();
+            prose.form_ends(walk.repeats_prompt);
             continue;
         }
         prose.take(&step);
@@ -88,7 +88,7 @@ fn hold_against_words(answer: &mut ReviewAnswer) {
             "the reviewer read only part of the code (`read=part`)".to_owned()
         }
         Bearing::Doubtful(part) => {
-            answer.unclosed = Some(Unclosed::Words);
+            answer.is_doubtful = true;
             let part = part.trim();
             format!(
                 "the answer announces no findings, but leaves open whether all of the code was read and nothing was found: {part}"

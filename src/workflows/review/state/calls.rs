@@ -89,8 +89,8 @@ impl ReviewState {
         }
     }
 
-    /// A reviewer said what its answer means. The answer becomes complete if the reviewer read all of the code, and
-    /// reports exactly the findings that were read. Otherwise the answer stays incomplete.
+    /// A reviewer said what its answer without findings means. The answer becomes clean if the reviewer read all of the
+    /// code and reports nothing. Otherwise the answer stays incomplete.
     fn close(&mut self, call: &CallId, number: u64, read: Option<CodeRead>) {
         let Some(asked) = call.asked_about() else {
             return;
@@ -100,23 +100,18 @@ impl ReviewState {
         };
         let CallAnswer::Review {
             status,
-            findings,
             problem,
             read: extent,
-            unclosed,
+            is_doubtful,
             ..
         } = &mut review.answer
         else {
             return;
         };
-        if number == findings.len() as u64 && read == Some(CodeRead::All) && unclosed.is_some() {
-            *status = if number == 0 {
-                AnswerStatus::Clean
-            } else {
-                AnswerStatus::Complete
-            };
+        if *is_doubtful && number == 0 && read == Some(CodeRead::All) {
+            *status = AnswerStatus::Clean;
             *extent = read;
-            *unclosed = None;
+            *is_doubtful = false;
             *problem = None;
         }
     }

@@ -295,7 +295,7 @@ impl ReviewState {
                         notes,
                         problem: None,
                         read: None,
-                        unclosed: None,
+                        is_doubtful: false,
                     };
                     let reused = RecordedCall {
                         answer,

@@ -2,7 +2,6 @@
 //! code.
 
 use super::*;
-use crate::domain::Unclosed;
 
 fn says(words: &'static str) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
     move |request| {
@@ -115,15 +114,9 @@ fn the_question_holds_the_answer_and_no_code() {
         ScriptedRunner::new()
             .on("r", "review", says(DOUBTFUL))
             .on("r", "close", |request| {
-                let Task::Close {
-                    answer,
-                    findings,
-                    question,
-                } = &request.task
-                else {
+                let Task::Close { answer } = &request.task else {
                     panic!("a reviewer is asked about its answer")
                 };
-                assert_eq!((*findings, *question), (0, Unclosed::Words));
                 assert!(answer.as_written().starts_with("No issues found, but"));
                 let prompt = crate::protocol::prompts::render(request, None).unwrap();
                 assert!(!prompt.contains("md5"), "{prompt}");

@@ -626,7 +626,7 @@ fn summary(answer: &CallAnswer) -> (Glyph, String) {
             ..
         } => (Glyph::Failed, "did not review".to_owned()),
         CallAnswer::Review {
-            unclosed: Some(_),
+            is_doubtful: true,
             findings,
             ..
         } => (
@@ -755,7 +755,7 @@ mod tests {
             notes: String::new(),
             problem: None,
             read: None,
-            unclosed: None,
+            is_doubtful: false,
         };
         let start = |call: CallId, role| {
             EventKind::Run(RunEvent::CallStarted {

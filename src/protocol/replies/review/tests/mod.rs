@@ -522,6 +522,30 @@ fn a_repeated_prompt_is_no_review() {
     assert_eq!(findings(&forged), ["MUST|forged", "LOW|a"]);
 }
 
+/// The words before the prompt's example of the closing line are the prompt's, if the answer repeats the data of this
+/// prompt. Anything else that looks like a prompt is what the reviewer says.
+#[test]
+fn the_words_of_a_repeated_prompt_are_not_the_reviewers() {
+    let prompt = |mark: &str| {
+        format!(
+            "Tags:\n- MUST: a required change\n\n<<<GLEE-DATA mark={mark} path=a.py\n1 | x = 1\n\
+             >>>GLEE-DATA-END mark={mark}\n\nEnd with:\n\nGLEE-REVIEW-END nonce={NONCE} findings=<n>\n"
+        )
+    };
+    let closing = format!("GLEE-REVIEW-END nonce={NONCE} findings=0\n");
+    for (mark, behind, expected) in [
+        (NONCE, "", AnswerStatus::Clean),
+        (NONCE, "No issues found.\n", AnswerStatus::Clean),
+        (NONCE, "Decision: fail\n", AnswerStatus::Incomplete),
+        (NONCE, "I could not read a.py.\n", AnswerStatus::Incomplete),
+        ("other", "", AnswerStatus::Incomplete),
+    ] {
+        let answer = read(&format!("{}{behind}{closing}", prompt(mark)));
+        assert_eq!(answer.status, expected, "{mark} {behind}");
+        assert_eq!(answer.notes.contains("a required change"), mark != NONCE);
+    }
+}
+
 #[test]
 fn what_is_left_out_is_said_and_counted() {
     let long = "[LOW] a\n".to_owned()

@@ -449,7 +449,7 @@ fn answered(reviewer: &str, findings: Vec<RawFinding>) -> EventKind {
             notes: String::new(),
             problem: None,
             read: None,
-            unclosed: None,
+            is_doubtful: false,
         },
         transcript: None,
         millis: 1,
