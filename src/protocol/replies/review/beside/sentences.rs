@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::words;
+use super::{is_negation, words};
 use crate::protocol::text::{LineKind, Structure, location, markdown};
 
 #[derive(Debug)]
@@ -143,7 +143,7 @@ impl Sentence {
         let is_whole =
             before.trim_end().ends_with("exactly") || before.trim_end().ends_with("does");
         let is_denied = is_whole
-            || before.split_whitespace().any(is_negated)
+            || before.split_whitespace().any(is_negation)
             || self.words().iter().any(|word| {
                 matches!(
                     *word,
@@ -200,7 +200,7 @@ impl Sentence {
             .any(|four| four == ["let", "me", "know", "if"])
             && !words
                 .iter()
-                .any(|word| words::LIMITS.contains(word) || is_negated(word))
+                .any(|word| words::LIMITS.contains(word) || is_negation(word))
     }
 
     /// Whether the sentence says what the reviewer is going to do.
@@ -226,10 +226,6 @@ impl Sentence {
                 || starts(&["now", "i"])
                 || words.windows(3).any(|three| three == ["let", "me", "know"]))
     }
-}
-
-fn is_negated(word: &str) -> bool {
-    words::NEGATIONS.contains(word) || word.ends_with("n't")
 }
 
 pub(crate) fn is_cjk(c: char) -> bool {
