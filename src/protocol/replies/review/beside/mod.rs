@@ -18,6 +18,7 @@ use regex::Regex;
 
 pub(crate) use self::form::fails;
 use self::sentences::{Clause, Sentence};
+use self::words::is_negation;
 
 /// The largest text that is read, in bytes. A longer text beside a count of 0 is doubtful.
 const LONGEST: usize = 8 << 10;
@@ -329,10 +330,6 @@ fn is_ruled_out(behind: &[String]) -> bool {
                     | "a"
                     | "an"
             ))
-}
-
-fn is_negation(word: &str) -> bool {
-    words::NEGATIONS.contains(word) || word.ends_with("n't")
 }
 
 /// Whether the words before a hazard say that the reviewer looked for the hazard.

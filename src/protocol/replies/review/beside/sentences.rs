@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{is_negation, words};
+use super::words::{self, is_negation};
 use crate::protocol::text::{LineKind, Structure, location, markdown};
 
 #[derive(Debug)]

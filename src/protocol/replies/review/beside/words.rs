@@ -214,6 +214,10 @@ words! {
         fix fixes tracker report reports condition-checks page pages list lists string strings input inputs value values";
 }
 
+pub(crate) fn is_negation(word: &str) -> bool {
+    NEGATIONS.contains(word) || word.ends_with("n't")
+}
+
 /// Says that nothing was found, in languages without blanks between words. It is taken out of its sentence before the
 /// rest is read.
 pub(crate) const NOTHING_CJK: &str = "(?:没有|沒有|未|无|無|没|沒|尚未|并未|並未)(?:再)?(?:发现|發現|看到|检测到|存在)?(?:需要)?(?:任何|其他|明显的?|新的?|严重|阻塞性?|安全性?|正确性|性能|逻辑|功能|或|和|、|及|上的?|的)*(?:问题|問題|缺陷|错误|錯誤|漏洞|隐患|风险|異常|异常|意见|發現|发现|bug|Bug|BUG|报告的(?:内容|问题)|(?:修改|更改|修复|改动|补充)(?:的(?:地方|内容|问题))?)(?:(?:或|和|、|及)[^，。；]{0,8}(?:问题|漏洞|缺陷|风险|错误))*|\
