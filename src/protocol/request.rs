@@ -176,10 +176,15 @@ pub enum Task {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         recheck: Vec<RawFinding>,
     },
-    /// Say of your own answer without findings whether you read all of the code, and whether nothing is to report (role reviewer). The
+    /// Say of your own answer how many findings it reports, and whether you read all of the code (role reviewer). The
     /// answer is the closing line of a review, or a JSON object with `nonce`, `findings` (a number) and `read`.
     Close {
-        /// The answer, possibly shortened.
+        /// Why Glee asks.
+        problem: Untrusted,
+        /// The findings that were read from the answer.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        findings: Vec<RawFinding>,
+        /// The words beside the findings, possibly shortened.
         answer: Untrusted,
     },
     /// For each pair of findings, state whether both name the same defect (role aggregator). The answer is

@@ -217,8 +217,7 @@ pub enum CallAnswer {
         /// How much of the code the reviewer says it read.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         read: Option<CodeRead>,
-        /// Whether the answer announces 0 findings and its words can mean something else, so that the reviewer is
-        /// asked about it.
+        /// Whether the reviewer is asked for the end of its answer alone (see `ReviewAnswer::is_doubtful`).
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_doubtful: bool,
     },

@@ -62,8 +62,11 @@ pub(crate) fn context(request: &Request) -> Value {
             "recheck": fence.lines("earlier findings", raised(recheck).into_iter()),
             "files": fence.files(files),
         }),
-        Task::Close { answer } => json!({
-            "answer": fence.around("your answer", answer.as_written()),
+        Task::Close { problem, findings, answer } => json!({
+            "problem": printable::line(problem.as_written()),
+            "count": findings.len(),
+            "findings": fence.lines("your findings", raised(findings).into_iter()),
+            "answer": fence.lines("your words", answer.as_written().lines().map(str::to_owned)),
         }),
         Task::Same { pairs, findings, files } => json!({
             "pairs": list(pairs, |FindingPair { id, one, other }| json!({ "id": id, "one": one, "other": other })),

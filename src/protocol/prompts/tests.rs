@@ -167,6 +167,10 @@ fn judge() -> Task {
 
 fn close_task() -> Task {
     Task::Close {
+        problem:
+            "the answer announces no findings, but leaves open whether all of the code was read"
+                .into(),
+        findings: Vec::new(),
         answer: "No issues found, as far as I could see.\nGLEE-REVIEW-END nonce=x findings=0"
             .into(),
     }

@@ -6,9 +6,11 @@ use std::io::{self, BufRead};
 use serde_json::Value;
 
 use crate::domain::{CodeRead, Untrusted};
-use crate::protocol::replies::reply::{self, Closing, FINDINGS, Walk, is_nonce};
+use crate::protocol::replies::closing::{Closing, FINDINGS, extent};
+use crate::protocol::replies::reply::Walk;
 use crate::protocol::replies::review::beside::{Bearing, bearing};
 use crate::protocol::text::ScanState;
+use crate::protocol::text::nonce::is_nonce;
 
 /// The largest prose beside the closing line that is read, in bytes.
 const PROSE_CAP: usize = 16 << 10;
@@ -39,7 +41,7 @@ pub fn parse<R: BufRead>(
     let mut closing = Closing::new("GLEE-REVIEW-END", FINDINGS, nonce);
     let (mut prose, mut json) = (String::new(), Vec::new());
     while let Some(step) = walk.next(0)? {
-        if step.is_prose() && (closing.take(step.text) || closing.is_form(step.text)) {
+        if closing.take(&step) || closing.is_form(&step) {
             continue;
         }
         if step.is_prose() && prose.len() < PROSE_CAP {
@@ -96,7 +98,7 @@ fn in_json(text: &str, nonce: Option<&str>) -> Option<CloseAnswer> {
     let read = value.get("read").and_then(Value::as_str);
     is_nonce(nonce, given).then(|| CloseAnswer {
         findings,
-        read: read.and_then(reply::extent),
+        read: read.and_then(extent),
     })
 }
 
@@ -116,7 +118,7 @@ mod tests {
             ("GLEE-REVIEW-END nonce=n findings=0 read=all", all(0)),
             (
                 "```\nGLEE-REVIEW-END nonce=n findings=0 read=all\n```",
-                None,
+                all(0),
             ),
             (
                 "Yes, I read all of it and found nothing.\n\nGLEE-REVIEW-END nonce=n findings=0 read=all\n",

@@ -13,9 +13,10 @@ use crate::domain::{
 };
 use crate::protocol::merge_input::{self, MergeInput};
 use crate::protocol::replies::by_finding::{self, AnswerWord, FindingAnswer};
-use crate::protocol::replies::reply::{Walk, is_nonce};
+use crate::protocol::replies::reply::Walk;
 use crate::protocol::replies::review::reader;
 use crate::protocol::text::json::{LenientValue, ScanState};
+use crate::protocol::text::nonce::is_nonce;
 use crate::rules::review::mandatory;
 
 pub use crate::protocol::replies::by_finding::{AnswersByFinding, Names};

@@ -1,7 +1,9 @@
 //! Parsers for the answers of agents, with one module for each kind of answer.
 
+pub(crate) mod answer_lines;
 pub(crate) mod by_finding;
 pub mod close;
+pub(crate) mod closing;
 pub mod compare;
 pub mod debate;
 pub mod peer_review;

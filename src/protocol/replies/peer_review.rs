@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde::Deserialize as _;
 use serde_json::{Map, Value};
 
-use super::reply;
+use super::closing::extent;
 use super::review::beside::{Bearing, bearing};
 use super::stage::{self, StageError};
 use crate::domain::{CodeRead, PeerIssue, PeerReview, ReviewRequest, Tag, Untrusted, Verdict};
@@ -112,10 +112,7 @@ fn review(
     ))?;
     let read = [object.get("read"), payload.get("read")];
     let read = read.into_iter().flatten().filter_map(Value::as_str);
-    if read
-        .filter_map(reply::extent)
-        .any(|read| read == CodeRead::Part)
-    {
+    if read.filter_map(extent).any(|read| read == CodeRead::Part) {
         return Err(wrong(
             "read",
             "has to be `all`, because a part is no review",

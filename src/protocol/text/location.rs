@@ -435,7 +435,7 @@ fn in_word(text: &str, start: usize, end: usize, whole: bool) -> Option<NamedPla
     let mut from = 0;
     let marks = word
         .char_indices()
-        .filter(|(_, c)| matches!(c, ':' | '：' | '#'))
+        .filter(|(_, c)| matches!(c, ':' | '：' | '#' | '（'))
         .map(|(at, c)| (at, Some(c)));
     for (at, mark) in marks.chain(whole.then_some((word.len(), None))) {
         if mark == Some('#') && !begins_lines(&word[at..]) {
@@ -501,9 +501,11 @@ static COLON: LazyLock<Regex> = LazyLock::new(|| {
 static HASH: LazyLock<Regex> =
     LazyLock::new(|| pattern("([0-9]+)(?:C[0-9]+)?(?:[-–]L?([0-9]+))?(?:C[0-9]+)?"));
 
-/// Matches line numbers in words, such as ` (line 12)`, ` (lines 12-18)`, ` at line 12` or ` at lines 12-18`.
+/// Matches line numbers in words, such as ` (line 12)`, `, lines 12-18`, ` at line 12`, ` L12` or `（12行目）`.
 static WORDED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"(?:\s*[(（]\s*|\s+at )(?i:lines?)[ \u{a0}]([0-9]+)(?:[-–]([0-9]+))?")
+    pattern(
+        r"(?:\s*[(（]\s*|,?\s+(?:at |on )?)(?:(?i:lines?:?)[ \u{a0}]|L)([0-9]+)(?:[-–]L?([0-9]+))?|\s*[(（]\s*第?([0-9]+)(?:[-–~〜]([0-9]+))?行目?",
+    )
 });
 
 fn pattern(text: &str) -> Regex {

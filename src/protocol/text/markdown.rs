@@ -31,7 +31,7 @@ pub(crate) struct Structure {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Fence {
+pub(crate) struct Fence {
     mark: char,
     length: usize,
     indent: usize,
@@ -76,7 +76,7 @@ impl Structure {
 impl Fence {
     /// Returns the code fence that a line opens. A fence can open after list markers. If further backticks follow
     /// on the line, the line begins with inline code and opens no fence.
-    fn opened_by(line: &str) -> Option<Self> {
+    pub(crate) fn opened_by(line: &str) -> Option<Self> {
         let text = peel(line).rest;
         let mark = text.chars().next().filter(|c| matches!(c, '`' | '~'))?;
         let info = text.trim_start_matches(mark);
@@ -91,7 +91,7 @@ impl Fence {
 
     /// The line that closes a fence consists of the fence's character, repeated at least as often as in the
     /// opening line.
-    fn is_closed_by(self, line: &str) -> bool {
+    pub(crate) fn is_closed_by(self, line: &str) -> bool {
         let text = line.trim();
         text.len() >= self.length
             && text.chars().all(|c| c == self.mark)
@@ -206,15 +206,25 @@ impl<'a> Iterator for Cells<'a> {
 
     fn next(&mut self) -> Option<&'a str> {
         let row = self.0?;
-        let mut escaped = false;
-        let end = row.bytes().position(|byte| {
-            let pipe = byte == b'|' && !escaped;
-            escaped = byte == b'\\' && !escaped;
-            pipe
-        });
+        let end = cell_end(row);
         self.0 = end.map(|end| &row[end + 1..]);
         Some(&row[..end.unwrap_or(row.len())])
     }
+}
+
+/// Returns the position of the `|` that ends a cell. A `|` in inline code belongs to the code, as reviewers write it.
+fn cell_end(row: &str) -> Option<usize> {
+    let bytes = row.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        at += match bytes[at] {
+            b'|' => return Some(at),
+            b'\\' => 2,
+            b'`' => row[at + 1..].find('`').map_or(1, |length| length + 2),
+            _ => 1,
+        };
+    }
+    None
 }
 
 /// Removes the asterisks of emphasis and the backticks of inline code, and replaces white space by single spaces.

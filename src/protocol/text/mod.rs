@@ -14,4 +14,4 @@ pub(crate) mod tag;
 pub(crate) mod weakness;
 
 pub(crate) use json::{FoundObject, LenientValue, ScanState, Scope};
-pub(crate) use markdown::{LineKind, Structure};
+pub(crate) use markdown::{Fence, LineKind, Structure};

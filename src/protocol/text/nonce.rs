@@ -26,6 +26,11 @@ pub(crate) fn mark(nonce: &str) -> &str {
     nonce.get(..MARK).unwrap_or(nonce)
 }
 
+/// Whether `given` is the expected nonce. If `expected` is `None`, any non-empty nonce is accepted.
+pub(crate) fn is_nonce(expected: Option<&str>, given: &str) -> bool {
+    expected.map_or(!given.is_empty(), |expected| expected == given)
+}
+
 pub(crate) fn without_mark(task: Task, nonce: &str) -> Task {
     let mark = mark(nonce);
     match serde_json::to_string(&task) {

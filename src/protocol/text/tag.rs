@@ -13,14 +13,17 @@ pub(crate) struct BracketTag<'a> {
 }
 
 const EMPHASIS: [char; 3] = ['*', '_', '`'];
+const BRACKETS: [(char, char); 3] = [('[', ']'), ('［', '］'), ('【', '】')];
 const COLONS: [char; 2] = [':', '：'];
 
 pub(crate) fn read(text: &str) -> Option<BracketTag<'_>> {
     let open = text.trim_start_matches(EMPHASIS);
     let emphasis = &text[..text.len() - open.len()];
-    let inner = open.strip_prefix('[')?;
+    let (inner, close) = BRACKETS
+        .iter()
+        .find_map(|(opening, closing)| Some((open.strip_prefix(*opening)?, *closing)))?;
     let word = word(inner)?;
-    let rest = inner[word.len()..].strip_prefix(']')?;
+    let rest = inner[word.len()..].strip_prefix(close)?;
     if rest.starts_with('(') {
         return None;
     }
@@ -185,7 +188,9 @@ mod tests {
             ("[MUST FIX] a", None),
             ("[MUST](#must) a", None),
             ("[MUST", None),
-            ("［MUST］ a", None),
+            ("［MUST］ a", Some(("MUST", " a"))),
+            ("【MUST】a", Some(("MUST", "a"))),
+            ("［MUST] a", None),
             ("`[MUST] in code` a", None),
             ("![HIGH] a", None),
             ("(MUST) a", None),

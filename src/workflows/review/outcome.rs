@@ -433,8 +433,10 @@ fn reviewers(state: &ReviewState) -> Vec<ReviewerReport> {
                     ..
                 } => {
                     said.extend(Some(notes.trim()).filter(|notes| !notes.is_empty()));
-                    if !status.is_complete() {
-                        note(problem.as_deref().unwrap_or("the answer is not complete"));
+                    match problem {
+                        Some(problem) => note(problem),
+                        None if status.is_complete() => {}
+                        None => note("the answer is not complete"),
                     }
                     report.findings += u32::try_from(findings.len() + carried).unwrap_or(u32::MAX);
                     if *status == AnswerStatus::Clean && carried > 0 {

@@ -150,7 +150,9 @@ impl RequestBuilder<'_> {
             .asked_about()
             .and_then(|asked| self.state.calls.get(&asked));
         let Some(CallAnswer::Review {
+            findings,
             notes,
+            problem,
             is_doubtful: true,
             ..
         }) = asked.map(|asked| &asked.answer)
@@ -158,6 +160,8 @@ impl RequestBuilder<'_> {
             unreachable!("a reviewer is asked about an answer that leaves a question")
         };
         Task::Close {
+            problem: problem.clone().unwrap_or_default().into(),
+            findings: findings.clone(),
             answer: close::shortened(notes),
         }
     }

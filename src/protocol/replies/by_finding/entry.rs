@@ -5,8 +5,8 @@ use std::fmt::{Debug, Display};
 use std::hash::Hash;
 
 use crate::domain::{FindingId, PairId};
-use crate::protocol::replies::reply::is_nonce;
 use crate::protocol::text::LenientValue;
+use crate::protocol::text::nonce::is_nonce;
 
 pub(crate) const TEXT_CAP: usize = 256 << 10;
 

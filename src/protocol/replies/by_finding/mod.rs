@@ -16,7 +16,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::{self, BufRead};
 
 use crate::domain::{FindingId, number_of};
-use crate::protocol::replies::reply::{Closing, Walk};
+use crate::protocol::replies::closing::Closing;
+use crate::protocol::replies::reply::Walk;
 use crate::protocol::text::{LenientValue, ScanState};
 use entry::{EntryId, Gathered, PROBLEMS_CAP, Placed, id_of};
 use prose::Prose;
@@ -84,7 +85,7 @@ pub(crate) fn read<W: AnswerWord>(
         }
     };
     while let Some(step) = walk.next(0)? {
-        if step.is_prose() && closing.take(step.text) {
+        if closing.take(&step) {
             prose.sign();
             continue;
         }

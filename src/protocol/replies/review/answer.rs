@@ -21,8 +21,9 @@ pub struct ReviewAnswer {
     /// How much of the code the reviewer says it read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read: Option<CodeRead>,
-    /// Whether the answer announces 0 findings and its words can mean something else. Such an answer is incomplete
-    /// until the reviewer says what it means.
+    /// Whether only the number of findings is in doubt: the closing line is missing or states another number than was
+    /// read, or it states 0 and the words beside it can mean something else. Such an answer is incomplete until the
+    /// reviewer says what it means.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_doubtful: bool,
     /// The reason why the answer is incomplete or contains no review. Glee can send the text of the reason to the

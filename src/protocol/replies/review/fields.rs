@@ -23,16 +23,24 @@ pub(crate) const BODIES: [&str; 11] = [
 const SEVERITY: &[&str] = &["severity", "tag_raw"];
 const TAG: &[&str] = &["tag"];
 const LEVEL: &[&str] = &["priority", "level"];
-pub(crate) const FILE: &[&str] = &["file", "path", "filename", "file_path"];
+pub(crate) const FILE: &[&str] = &[
+    "file",
+    "path",
+    "filename",
+    "file_path",
+    "absolute_file_path",
+];
 pub(crate) const LINE: &[&str] = &["line", "start_line", "line_number"];
 const END_LINE: &[&str] = &["end_line"];
-const LOCATION: &[&str] = &["location"];
+const LOCATION: &[&str] = &["location", "code_location"];
+/// An object with the first and the last line, as `codex review` writes it.
+const LINE_RANGE: &[&str] = &["line_range", "range", "lines"];
 /// Names of fields that list places. The first place is the main place if the finding has no other place.
 const PLACES: &[&str] = &["places", "locations", "files"];
 const CATEGORY: &[&str] = &["category"];
 const SUGGESTION: &[&str] = &["suggestion", "fix", "recommendation"];
 const REPLACEMENT: &[&str] = &["replacement", "suggested_replacement"];
-const CONFIDENCE: &[&str] = &["confidence"];
+const CONFIDENCE: &[&str] = &["confidence", "confidence_score"];
 const EVIDENCE: &[&str] = &["evidence"];
 const RULE: &[&str] = &["rule"];
 const INSISTS_ON: &[&str] = &["insists_on", "ruling", "dispute"];
@@ -185,7 +193,7 @@ impl<'a> FindingFields<'a> {
         let word = |names| self.get(names).word();
         let raw = word(SEVERITY)
             .or_else(|| word(TAG))
-            .or_else(|| word(LEVEL))
+            .or_else(|| word(LEVEL).map(level))
             .unwrap_or_default();
         let tag = word(TAG)
             .and_then(|word| Tag::parse(&word))
@@ -232,6 +240,14 @@ impl<'a> FindingFields<'a> {
             rule,
             insists_on: self.get(INSISTS_ON).word().and_then(|word| ruling(&word)),
         }
+    }
+}
+
+/// The word of a priority. `codex review` writes `P3` as the number 3.
+fn level(word: String) -> String {
+    match word.as_str() {
+        "0" | "1" | "2" | "3" | "4" => format!("P{word}"),
+        _ => word,
     }
 }
 
@@ -365,6 +381,10 @@ fn add_located(value: &LenientValue, file: Option<&str>, places: &mut Vec<Locati
 /// Returns the file, the first line and the last line in an object. The object can be a location in SARIF.
 fn object_place(object: &LenientValue) -> [&LenientValue; 3] {
     let place = object.get(&["physicalLocation"]);
+    let range = object.get(LINE_RANGE);
+    if let LenientValue::Object(_) = range {
+        return [object.get(FILE), range.get(&["start"]), range.get(&["end"])];
+    }
     if place.is_nothing() {
         return [FILE, LINE, END_LINE].map(|names| object.get(names));
     }

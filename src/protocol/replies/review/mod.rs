@@ -10,6 +10,8 @@ mod prose;
 pub(crate) mod reader;
 mod render;
 pub(crate) mod result;
+mod untagged;
+mod withdrawn;
 
 pub use self::answer::ReviewAnswer;
 pub use self::reader::{parse, parse_of};

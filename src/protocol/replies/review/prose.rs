@@ -6,6 +6,7 @@
 
 use super::confidence::{self, Sure};
 use super::insisted_ruling;
+use super::untagged::{self, Mark};
 use crate::domain::{Cwe, Location, RawFinding, RulingRef, Severity, Tag, Untrusted};
 use crate::protocol::replies::reply::ReplyLine;
 use crate::protocol::text::location::{self, Paths};
@@ -32,6 +33,15 @@ pub(crate) struct ProseReader<'a> {
     form: Option<Form>,
     /// The length of the text that repeats the prompt. It is none of the reviewer's own words.
     prompt: usize,
+    title: Option<Title>,
+}
+
+/// A line of the notes that can be the title of a finding, and its position.
+#[derive(Debug)]
+struct Title {
+    start: usize,
+    end: usize,
+    line: String,
 }
 
 /// If an answer repeats the prompt, findings from the prompt precede the prompt's example of the closing line.
@@ -100,6 +110,7 @@ impl<'a> ProseReader<'a> {
             previous: Previous::Other,
             form: None,
             prompt: 0,
+            title: None,
         }
     }
 
@@ -121,6 +132,7 @@ impl<'a> ProseReader<'a> {
     /// possibly also a copy of the prompt; it is one if it repeats the fenced data of this prompt.
     pub(crate) fn form_ends(&mut self, repeats_prompt: bool) {
         self.close();
+        self.title = None;
         self.form = Some(Form {
             kept: self.findings.len(),
             count: self.count,
@@ -164,7 +176,7 @@ impl<'a> ProseReader<'a> {
             self.close();
         }
         let item = if step.is_prose() {
-            item(step.text, self.paths, self.shown)
+            item(step.text, step.kind, self.paths, self.shown)
         } else {
             None
         };
@@ -188,10 +200,46 @@ impl<'a> ProseReader<'a> {
             self.last_mut().body = self.text.len();
             return;
         }
+        if step.is_prose() && self.begin_above(step.text) {
+            self.keep(step.text);
+            return;
+        }
         if matches!(step.kind, LineKind::Heading | LineKind::Rule) {
             self.close();
         }
         self.keep(step.text);
+        if step.is_prose() && untagged::is_title(step.text, step.kind) {
+            self.title = Some(Title {
+                start,
+                end: self.text.len(),
+                line: step.text.to_owned(),
+            });
+        }
+    }
+
+    /// If a line of the notes is a field with a severity, the title above it begins a finding.
+    fn begin_above(&mut self, line: &str) -> bool {
+        if self.last().owner != Owner::Notes {
+            return false;
+        }
+        let Some(word) = untagged::severity_field(line) else {
+            return false;
+        };
+        let Some(Title { start, end, line }) = self.title.take() else {
+            return false;
+        };
+        let tagged = format!(
+            "[{word}] {}",
+            markdown::plain(markdown::peel_item(&line).rest)
+        );
+        let Some(item) = item(&tagged, LineKind::Text, self.paths, self.shown) else {
+            return false;
+        };
+        self.begin_finding(item);
+        let segment = self.last_mut();
+        segment.start = start;
+        segment.body = end;
+        true
     }
 
     fn last(&self) -> &Segment {
@@ -272,6 +320,7 @@ impl<'a> ProseReader<'a> {
     }
 
     pub(crate) fn cut(&mut self, mark: usize) {
+        self.title = None;
         self.text.truncate(mark.max(self.last().body));
         self.close();
         self.previous = Previous::Other;
@@ -317,6 +366,7 @@ impl<'a> ProseReader<'a> {
                     if finding.title.is_empty() {
                         title_from_body(finding, &mut body, self.paths);
                     }
+                    untagged::place_from_fields(finding, &body, self.paths);
                     if finding.confidence.is_none() {
                         sure_from_body(finding, &mut body);
                     }
@@ -373,12 +423,24 @@ pub(crate) fn weight(finding: &RawFinding) -> usize {
     size_of::<RawFinding>() + finding.severity.raw.len() + own + lengths
 }
 
-fn item(line: &str, paths: &Paths, shown: &[RulingRef]) -> Option<Item> {
+fn item(line: &str, kind: LineKind, paths: &Paths, shown: &[RulingRef]) -> Option<Item> {
     let row = markdown::table_row(line);
     let peeled = markdown::peel_item(row.map_or(line, |(first, _)| first));
-    let mark = tag::read(peeled.rest)?;
-    let cells = row.map(|(_, cells)| format!("{} | {}", mark.rest, markdown::join_cells(cells)));
-    let rest = cells.as_deref().unwrap_or(mark.rest);
+    let cells = row.map_or_else(String::new, |(_, cells)| {
+        format!(" | {}", markdown::join_cells(cells))
+    });
+    let first = peeled
+        .rest
+        .trim_start_matches(untagged::is_symbol)
+        .trim_start();
+    let mark = match tag::read(first) {
+        Some(tag) => Mark {
+            word: tag.word,
+            rest: format!("{}{cells}", tag.rest),
+        },
+        None => untagged::read(first, &cells, kind, paths)?,
+    };
+    let rest = mark.rest.as_str();
     let (without, insists_on) = insisted_ruling::split(rest, paths, shown).unzip();
     let rest = without.as_deref().unwrap_or(rest);
     let (rest, sure) = confidence::split(rest);

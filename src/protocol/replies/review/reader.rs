@@ -3,11 +3,13 @@
 use std::io::{self, BufRead};
 
 use crate::domain::{AnswerStatus, CodeRead, RulingRef};
-use crate::protocol::replies::reply::{Closing, FINDINGS, Walk};
+use crate::protocol::replies::closing::{Closing, FINDINGS};
+use crate::protocol::replies::reply::Walk;
 use crate::protocol::replies::review::answer::ReviewAnswer;
-use crate::protocol::replies::review::beside::{Bearing, bearing};
+use crate::protocol::replies::review::beside::{self, Bearing, bearing};
 use crate::protocol::replies::review::merged_answer::Results;
 use crate::protocol::replies::review::prose::ProseReader;
+use crate::protocol::replies::review::withdrawn;
 use crate::protocol::text::json::{ScanState, Scope};
 use crate::protocol::text::location::Paths;
 
@@ -33,12 +35,12 @@ pub fn parse_of<R: BufRead>(
     let mut prose = ProseReader::new(paths, shown);
     let mut results = Results::new(nonce, |text| parse(text.as_bytes(), None).ok());
     while let Some(step) = walk.next(prose.mark())? {
-        if step.is_prose() && closing.take(step.text) {
+        if closing.take(&step) {
             prose.close();
             results.close();
             continue;
         }
-        if step.is_prose() && closing.is_form(step.text) {
+        if closing.is_form(&step) {
             prose.form_ends(walk.repeats_prompt);
             continue;
         }
@@ -61,9 +63,15 @@ pub fn parse_of<R: BufRead>(
             .and_then(|named| RulingRef::among(&named, shown))
             .cloned();
     }
+    for finding in &mut answer.findings {
+        if withdrawn::is_withdrawn(finding) {
+            withdrawn::lower(finding);
+        }
+    }
     if answer.status.is_complete() {
         hold_against_words(&mut answer);
     } else {
+        answer.is_doubtful = walk.json.fault.is_none() && is_open_end(&answer, &closing);
         answer.problem = Some(problem(&answer, walk.json.fault, &closing));
     }
     Ok(answer)
@@ -100,6 +108,24 @@ fn hold_against_words(answer: &mut ReviewAnswer) {
     answer.problem = Some(problem);
 }
 
+/// Whether nothing but the closing line of an incomplete answer is in doubt: all that looks like a finding was read, and
+/// an answer without findings says that there are none.
+fn is_open_end(answer: &ReviewAnswer, closing: &Closing<'_>) -> bool {
+    let said = answer.said();
+    let bodies = answer
+        .findings
+        .iter()
+        .map(|finding| finding.body.as_written());
+    let is_read = !answer.truncated
+        && answer.read != Some(CodeRead::Part)
+        && beside::quoted_finding(&said).is_none()
+        && bodies
+            .chain([said.as_str()])
+            .all(|text| beside::contradiction(text).is_none());
+    let says_none = !said.is_empty() && bearing(&said) == Bearing::Agrees;
+    is_read && (!answer.findings.is_empty() || closing.problem().is_some() && says_none)
+}
+
 pub(crate) fn problem(
     answer: &ReviewAnswer,
     fault: Option<String>,
@@ -131,5 +157,10 @@ pub(crate) fn problem(
         let announced = closing.number().unwrap_or_default();
         format!("the closing line announces {announced}")
     };
-    format!("{cause}; {read}")
+    match beside::quoted_finding(&answer.said()) {
+        Some(line) => format!(
+            "{cause}; {read}; what stands in a code fence or a quote is not read, such as `{line}`"
+        ),
+        None => format!("{cause}; {read}"),
+    }
 }

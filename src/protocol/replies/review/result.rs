@@ -11,7 +11,7 @@ use super::beside;
 use super::fields::FindingFields;
 use super::prose;
 use crate::domain::{CodeRead, RawFinding};
-use crate::protocol::replies::reply;
+use crate::protocol::replies::closing::extent;
 use crate::protocol::sarif;
 use crate::protocol::text::json::LenientValue;
 
@@ -209,7 +209,7 @@ impl JsonResult {
                 "nonce" => nonce = value,
                 "verdict" => verdict = value,
                 "read" if matches!(place, Place::Top | Place::Wrapped) => {
-                    let extent = value.word().and_then(|word| reply::extent(&word));
+                    let extent = value.word().and_then(|word| extent(&word));
                     self.read = CodeRead::joined(self.read, extent);
                 }
                 name if is_judgement(name) && matches!(place, Place::Top | Place::Wrapped) => {

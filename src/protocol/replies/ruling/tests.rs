@@ -60,7 +60,11 @@ fn only_the_end_of_the_answer_rules() {
     for (text, expected) in [
         (ENFORCE.to_owned(), Ok(Enforce)),
         (LINE.to_owned(), Ok(Enforce)),
-        (format!("```\n{LINE_DISMISS}\n```\n{LINE}"), Ok(Enforce)),
+        (
+            format!("```\n{LINE_DISMISS}\n```\n{LINE}"),
+            Err(RulingError::Contradiction(vec![Enforce, Dismiss])),
+        ),
+        (format!("```\nIt is used.\n{LINE}\n```"), Ok(Enforce)),
         (format!("> {LINE_DISMISS}\n\n{LINE}"), Ok(Enforce)),
         (format!("> {DISMISS}\n\n{ENFORCE}"), Ok(Enforce)),
         (

@@ -13,8 +13,10 @@ use crate::domain::{
     AgentName, Approach, Certainty, Decision, Question, QuestionAnswer, Said, StageAnswer,
     Synthesis, Untrusted, Validation,
 };
-use crate::protocol::replies::reply::{Closing, Walk, is_nonce};
+use crate::protocol::replies::closing::Closing;
+use crate::protocol::replies::reply::Walk;
 use crate::protocol::request::Task;
+use crate::protocol::text::nonce::is_nonce;
 use crate::protocol::text::{LineKind, ScanState};
 use crate::rules::stages::stage;
 
@@ -158,7 +160,7 @@ pub(crate) fn find<R: BufRead>(input: R, nonce: Option<&str>) -> io::Result<Foun
         match step.json {
             ScanState::Found(object) => found.take(&object.text, nonce),
             ScanState::Inside => {}
-            ScanState::Outside if step.is_prose() && closing.take(step.text) => found.closed = true,
+            ScanState::Outside if closing.take(&step) => found.closed = true,
             ScanState::Outside if step.kind == LineKind::Quote => {}
             ScanState::Outside => found.say(step.text),
         }

@@ -89,8 +89,9 @@ impl ReviewState {
         }
     }
 
-    /// A reviewer said what its answer without findings means. The answer becomes clean if the reviewer read all of the
-    /// code and reports nothing. Otherwise the answer stays incomplete.
+    /// A reviewer said how its answer is to be closed. An answer without findings becomes clean if the reviewer read all
+    /// of the code and reports nothing. An answer with findings becomes complete unless the reviewer read a part of the
+    /// code; if the reviewer's number differs from the findings, the problem stays with the answer as a note.
     fn close(&mut self, call: &CallId, number: u64, read: Option<CodeRead>) {
         let Some(asked) = call.asked_about() else {
             return;
@@ -100,6 +101,7 @@ impl ReviewState {
         };
         let CallAnswer::Review {
             status,
+            findings,
             problem,
             read: extent,
             is_doubtful,
@@ -108,10 +110,18 @@ impl ReviewState {
         else {
             return;
         };
-        if *is_doubtful && number == 0 && read == Some(CodeRead::All) {
-            *status = AnswerStatus::Clean;
-            *extent = read;
-            *is_doubtful = false;
+        if !*is_doubtful || read == Some(CodeRead::Part) {
+            return;
+        }
+        let is_right = number == findings.len() as u64;
+        *status = match (findings.is_empty(), is_right) {
+            (true, true) if read == Some(CodeRead::All) => AnswerStatus::Clean,
+            (true, _) => return,
+            (false, _) => AnswerStatus::Complete,
+        };
+        *extent = read;
+        *is_doubtful = false;
+        if is_right {
             *problem = None;
         }
     }

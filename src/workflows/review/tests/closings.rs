@@ -93,6 +93,74 @@ fn a_doubtful_answer_is_asked_about_once_without_the_code() {
             ExitReason::Clean,
             &["r review"],
         ),
+        // The closing line is missing or states another number.
+        (
+            "[SHOULD] app.py:2 Name the encoding",
+            "END findings=1 read=all",
+            ExitReason::Clean,
+            &["r review", "r close"],
+        ),
+        (
+            "[MUST] app.py:2 Name the encoding\nEND findings=2",
+            "END findings=1",
+            ExitReason::FindingsOpen,
+            &["r review", "r close"],
+        ),
+        (
+            "[MUST] app.py:2 Name the encoding\nEND findings=0",
+            "```\nEND findings=3 read=all\n```",
+            ExitReason::FindingsOpen,
+            &["r review", "r close"],
+        ),
+        (
+            "[MUST] app.py:2 Name the encoding",
+            "",
+            ExitReason::AgentFailed,
+            &["r review", "r close", "r review", "r close"],
+        ),
+        (
+            "[SHOULD] app.py:2 Name the encoding\nEND findings=2",
+            "END findings=1 read=part",
+            ExitReason::AgentFailed,
+            &["r review", "r close", "r review", "r close"],
+        ),
+        (
+            "I read all of it and found no issues.",
+            "END findings=0 read=all",
+            ExitReason::Clean,
+            &["r review", "r close"],
+        ),
+        (
+            "I read all of it and found no issues.",
+            "END findings=1 read=all",
+            ExitReason::AgentFailed,
+            &["r review", "r close", "r review", "r close"],
+        ),
+        // More than the end is in doubt.
+        (
+            "[SHOULD] app.py:2 Name the encoding\n- x[MUST] app.py:3 Close it\nEND findings=2",
+            "END findings=1 read=all",
+            ExitReason::AgentFailed,
+            &["r review", "r review"],
+        ),
+        (
+            "```\n[SHOULD] app.py:2 Name the encoding\n```\nEND findings=1",
+            "END findings=1 read=all",
+            ExitReason::AgentFailed,
+            &["r review", "r review"],
+        ),
+        (
+            "END findings=1",
+            "END findings=0 read=all",
+            ExitReason::AgentFailed,
+            &["r review", "r review"],
+        ),
+        (
+            "Please run /login first.",
+            "END findings=0 read=all",
+            ExitReason::AgentFailed,
+            &["r review", "r review"],
+        ),
     ] {
         let bench = Bench::new();
         let left = bench.review(
@@ -114,7 +182,7 @@ fn the_question_holds_the_answer_and_no_code() {
         ScriptedRunner::new()
             .on("r", "review", says(DOUBTFUL))
             .on("r", "close", |request| {
-                let Task::Close { answer } = &request.task else {
+                let Task::Close { answer, .. } = &request.task else {
                     panic!("a reviewer is asked about its answer")
                 };
                 assert!(answer.as_written().starts_with("No issues found, but"));

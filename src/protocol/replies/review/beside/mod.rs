@@ -4,7 +4,8 @@
 //! not read as a finding, or a list of places with defects. Then the answer is incomplete. The *words* can be
 //! doubtful: a clause speaks of code that was not read, of a defect, of advice, or nothing in the text says that
 //! nothing was found. Then the reviewer is asked. Words alone never contradict, because no list of words knows what a
-//! sentence means.
+//! sentence means. For the same reason a defect can stand in words that nobody listed, as in `two clients can get the
+//! same number`; the report therefore shows all that a reviewer says beside its findings.
 //!
 //! Fenced code, quotes and inline code are not read, because they repeat the code under review.
 
@@ -16,7 +17,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-pub(crate) use self::form::fails;
+pub(crate) use self::form::{contradiction, fails, quoted_finding};
 use self::sentences::{Clause, Sentence};
 use self::words::is_negation;
 
@@ -37,21 +38,16 @@ pub(crate) fn bearing(text: &str) -> Bearing {
     if text.len() > LONGEST {
         return Bearing::Doubtful(first_line(text));
     }
-    if let Some(part) = form::contradiction(text) {
+    if let Some(part) = contradiction(text) {
         return Bearing::Contradicts(part);
     }
-    if let Some(line) = form::quoted_finding(text) {
+    if let Some(line) = quoted_finding(text) {
         return Bearing::Doubtful(line);
     }
     let sentences = sentences::split(text);
     let mut says_nothing_found = false;
     let mut doubt = None;
-    let mut lists_checks = false;
     for sentence in &sentences {
-        lists_checks = sentence.begins_list_of_checks() || lists_checks && sentence.is_item;
-        if lists_checks && sentence.is_item && !sentence.has_place {
-            continue;
-        }
         match weigh(sentence) {
             Weight::Doubtful if sentence.is_item && sentence.has_place => {
                 return Bearing::Contradicts(sentence.text.clone());
@@ -93,6 +89,7 @@ fn weigh(sentence: &Sentence) -> Weight {
         return weigh_cjk(&sentence.text);
     }
     if sentence.is_question
+        || sentence.is_unchecked()
         || sentence.announces_work()
         || sentence.is_about_part()
         || sentence.counts()
@@ -140,7 +137,7 @@ fn of_clause(clause: &Clause, sentence: &Sentence) -> Weight {
                 .take(6)
                 .any(|word| words::DEFECTS.contains(word.as_str()));
         let is_doubtful = if is_negation(word) {
-            is_doubtful_negation(words, at, sentence)
+            is_doubtful_negation(words, at)
         } else if words::EMPTY.contains(word) {
             at > 0
                 && match words[at - 1].as_str() {
@@ -220,68 +217,32 @@ fn is_excused(words: &[String], at: usize, consumed: &[bool]) -> bool {
     let mut before = (from..at)
         .filter(|index| !consumed[*index])
         .map(|index| &words[index]);
-    let is_compound = words
-        .get(at + 1)
-        .is_some_and(|next| words::COMPOUNDS.contains(next.as_str()));
     let is_dealt_with = |word: &String| is_negation(word) || words::HANDLES.contains(word.as_str());
     let is_handled_later = words[at + 1..]
         .iter()
         .take(4)
         .any(|word| words::HANDLES.contains(word.as_str()));
-    is_compound
-        || before.any(is_dealt_with)
+    before.any(is_dealt_with)
         || is_handled_later
         || looked_for(&words[..at])
         || is_ruled_out(&words[at + 1..])
 }
 
-/// Whether a negation says that something was not read, or that the code does not do what it should.
-fn is_doubtful_negation(words: &[String], at: usize, sentence: &Sentence) -> bool {
+/// Whether a negation leaves a doubt: it says that something was not read, or neither a defect nor anything harmless
+/// stands behind it.
+fn is_doubtful_negation(words: &[String], at: usize) -> bool {
     // `Callers: none yet`
-    if at > 0 && words[at - 1] == ":" && words.len() - at <= 3 {
-        return false;
-    }
+    let answers_label = at > 0 && words[at - 1] == ":" && words.len() - at <= 3;
     // A number is a value of the code where nothing is counted.
-    if words[at] == "0" || words[at] == "zero" {
-        return false;
-    }
-    let behind = &words[at + 1..words.len().min(at + 7)];
-    let any = |list: &words::WordSet| behind.iter().any(|word| list.contains(word.as_str()));
-    let is_first = |list: &words::WordSet| {
-        behind
-            .first()
-            .is_some_and(|word| list.contains(word.as_str()))
-    };
-    if any(&words::DEFECTS) || is_first(&words::NEUTRAL_NEGATED) {
-        return false;
-    }
-    let is_of_thing = matches!(
-        words[at].as_str(),
-        "no" | "without" | "zero" | "lacks" | "lack" | "lacking"
-    );
-    let expected = if is_of_thing {
-        &words::EXPECTED_THINGS
-    } else {
-        &words::EXPECTED
-    };
-    if behind
-        .iter()
-        .take(3)
-        .any(|word| expected.contains(word.as_str()))
-        || is_first(&words::READS)
-    {
-        return true;
-    }
-    let since = words[..at]
-        .iter()
-        .rposition(|word| matches!(word.as_str(), "," | ":"));
-    let since = since.unwrap_or(0).max(at.saturating_sub(3));
-    let near = words[since..at].iter().chain(behind.iter().take(3));
-    let is_own = near
-        .into_iter()
-        .any(|word| words::ACCESS.contains(word.as_str()));
-    let is_short = words.len() <= 4 && sentence.is_short();
-    (is_own || is_short) && !any(&words::NEUTRAL_NEGATED)
+    let is_number = matches!(words[at].as_str(), "0" | "zero");
+    let mut behind = words[at + 1..].iter().take(6);
+    let is_harmless = behind.any(|word| {
+        words::DEFECTS.contains(word.as_str()) || words::NEUTRAL_NEGATED.contains(word.as_str())
+    });
+    let is_of_reading = words.get(at + 1).is_some_and(|word| {
+        words::READS.contains(word.as_str()) || matches!(word.as_str(), "given" | "shown")
+    });
+    !(answers_label || is_number || is_harmless) || is_of_reading
 }
 
 /// Whether the clause only names what was reviewed, as in `Scope: src/app.py`.
@@ -395,10 +356,6 @@ fn consume_nothing(words: &[String], consumed: &mut [bool]) -> bool {
         if let Some(start) = nearest
             && joins(words, start, at)
         {
-            let earlier = (start.saturating_sub(2)..start).find(|index| {
-                words::DOUBLED.contains(words[*index].as_str()) && joins(words, *index, start)
-            });
-            let start = earlier.unwrap_or(start);
             consumed[start..=at].fill(true);
             // The verb of the statement can follow, as in `no issues were found`.
             consume_tail(words, consumed, at + 1);
@@ -523,9 +480,7 @@ fn joins(words: &[String], start: usize, end: usize) -> bool {
                     | "caught"
             )
     };
-    let brings = |word: &String| {
-        words::FOUND.contains(word.as_str()) || words::BRINGS.contains(word.as_str())
-    };
+    let finds = |word: &String| words::FOUND.contains(word.as_str());
     let is_direct = between.iter().all(|word| {
         matches!(
             word.as_str(),
@@ -541,10 +496,11 @@ fn joins(words: &[String], start: usize, end: usize) -> bool {
                 | "single"
         )
     });
-    !between.iter().any(blocks) && (!is_verbal || is_direct || between.iter().any(brings))
+    !between.iter().any(blocks) && (!is_verbal || is_direct || between.iter().any(finds))
 }
 
 const PHRASES: &[&str] = &[
+    "asks for nothing",
     "nothing needs",
     "nothing requires",
     "nothing more",

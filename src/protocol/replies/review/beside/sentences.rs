@@ -62,6 +62,8 @@ static COUNTED: LazyLock<Regex> = LazyLock::new(|| {
 
 const OF_A_PART: &[&str] = &[
     "i was shown",
+    "with comments",
+    "with remarks",
     "no obvious",
     "any obvious",
     "nothing obvious",
@@ -134,6 +136,11 @@ impl Sentence {
             || self.demands()
     }
 
+    /// Whether the sentence is an item of a list of checks that did not pass, as in `[ ] documented` and `✘ tests`.
+    pub(crate) fn is_unchecked(&self) -> bool {
+        self.text.starts_with("[ ]") || self.text.contains(['✘', '✗', '❌', '⚠'])
+    }
+
     /// Whether the sentence counts something that it then names.
     pub(crate) fn counts(&self) -> bool {
         let Some(counted) = COUNTED.find(&self.text) else {
@@ -151,12 +158,6 @@ impl Sentence {
                 )
             });
         !is_denied
-    }
-
-    /// Whether the sentence begins a list of what the reviewer looked for, as in `I looked for:`.
-    pub(crate) fn begins_list_of_checks(&self) -> bool {
-        let words = self.words();
-        self.text.ends_with([':', '：']) && words.iter().any(|word| words::LOOKED.contains(word))
     }
 
     /// Whether the sentence speaks of the reviewer, or of what it reads.

@@ -35,7 +35,8 @@ words! {
         проблем проблема проблемы ошибок ошибка ошибки дефектов уязвимостей нарушений";
 
     // Beside a negation these say the same; alone they say nothing.
-    MILD_NOUNS: "anything comment comments suggestion suggestions remark remarks complaint complaints improvement \
+    MILD_NOUNS: "anything further more impact difference differences effects warnings references misconfiguration secrets \
+        credentials melden ajouter señalar reportar segnalare proposer aggiungere comment comments suggestion suggestions remark remarks complaint complaints improvement \
         improvements feedback flags \
         critical high medium low major minor must should info p0 p1 p2 p3 p4 reason objection objections \
         anmerkung anmerkungen hinweis hinweise verbesserung verbesserungen auszusetzen \
@@ -59,11 +60,8 @@ words! {
 
     APPROVALS: "lgtm approve approved approving merge ship good";
 
-    // Negations of languages in which two stand in one statement that nothing was found.
-    DOUBLED: "no non nie não nao ne pas не n'ai nada jamais";
-
     FOUND: "find found finding see saw seen spot spotted identify identified notice noticed detect detected observe \
-        observed uncover discover discovered report reported raise raised flag flagged have has had surfaced exist exists encontré encontrado encontrei encontrou encontramos encontraron hallé trovato trovati trouvé \
+        observed uncover discover discovered report reported raise raised flag flagged have has had got surfaced exist exists encontré encontrado encontrei encontrou encontramos encontraron hallé trovato trovati trouvé \
         détecté relevé vu identifié gefunden entdeckt festgestellt aufgefallen sehe znalazłem hittade fandt gevonden обнаружено найдено выявлено \
         нашел нашёл нашла обнаружил обнаружила обнаружен вижу выявил";
 
@@ -71,45 +69,16 @@ words! {
     NEUTRAL_NEGATED: "network introduce introduces introduced change changes changed alter alters altered affect affects \
         affected break breaks broken impact impacts modify modifies modified touch touches touched touching run ran running \
         execute executed regress regresses require requires required need needs needed test tests tested build built compile \
-        compiled leak leaks block blocks blocking expose exposes exposed longer only matter matters apply applies caller callers reach reaches log logs logged print prints printed store stores stored \
+        compiled leak leaks block blocks blocking expose exposes exposed longer only matter matters caller callers reach reaches log logs logged print prints printed store stores stored \
         depend depends asks ask else bother \
         worse weaken weakens remove removes removed lose loses lost regress new necessary applicable user-facing \
         verändert geändert ausgeführt nötig notwendig erforderlich weiteren modifié nécessaire exécuté necesario \
         ejecutado executado eseguito";
 
-    // What code is expected to do. With a negation, one of these is a defect.
-    EXPECTED: "completed finished performed done read opened accessed loaded parsed decoded given shown provided supplied received close closes closed check checks checked validate validates validated handle handles handled escape escapes \
-        escaped release releases released verify verifies verified test tests tested cover covers covered sanitize sanitizes \
-        sanitized free frees freed encrypt encrypts encrypted lock locks locked use uses used call calls called await awaits \
-        awaited catch catches caught set sets initialize initialized initialise initialised enough suitable safe correct right \
-        work works working thread-safe guard guards guarded bounded quote quotes quoted limit limits limited support supports \
-        supported document documents documented available clear ideal good great well best secure possible complete consistent \
-        match matches matched return returns returned flush flushes flushed sync syncs synced wait waits respect respects \
-        honor honors honour preserve preserves preserved enforce enforces enforced authenticate authenticated authorize \
-        authorized restrict restricts restricted rotate rotates expire expires expired ensure ensures guarantee \
-        guarantees account accounts accounted consider considers considered follow follows make makes made know knows known \
-        terminate terminates stop stops end ends undo rollback roll commit commits committed atomic unique compare compares \
-        normalize normalized filter filters filtered encode encodes encoded reset resets clean cleans cleaned clear clears \
-        cleared deleted delete initialise specify specifies specified pass passes passed propagate propagates propagated \
-        geschlossen geprüft behandelt freigegeben verwendet fermé vérifié utilisé cerrado validado verificado chiuso fechado";
-
     // What a reviewer reads, and with what.
     READING: "i i'm i've i'd we me my ich wir je j'ai tool tools file files diff context output access read review command \
         request repository repo workspace attachment content contents prompt reviewed reading reviewing tree datei dateien \
         fichier fichiers archivo archivos arquivo zugriff accès acceso файл файла pude consegui konnte pu";
-
-    // The reviewer and its access to the code.
-    ACCESS: "i i'm i've i'd we me my file files diff context access content contents tool tools permission ich wir je datei \
-        zugriff fichier accès archivo acceso arquivo файл pude puedo consegui leer abrir lire ouvrir ler leggere lesen";
-
-    // Things that code should have. With `no` or `without`, each is a defect.
-    EXPECTED_THINGS: "test tests check checks checking validation validating documentation docs timeout bounds bound limit \
-        encoding authentication authorization sanitization escaping cleanup verification review coverage warning closing \
-        releasing handling waiting locking se";
-
-    // With a verbal negation, these say that a change brings nothing.
-    BRINGS: "introduce introduces introduced contain contains cause causes create creates present pose poses have has had \
-        reveal reveals revealed show shows shown warrant warrants merit";
 
     POSITIVE: "correct correctly proper properly fine ok okay safe safely sound clean cleanly good great handled covered \
         bound escaped validated sanitized intact unchanged harmless intentional intended expected appropriate appropriately \
@@ -209,9 +178,6 @@ words! {
         which who still one two three now also then der die das ein eine es dies diese ich wir le la les un une il elle ce \
         cette je nous el los las una este esta yo lo il gli uno questo o os as um uma este eu de het een dit ik в это";
 
-    COMPOUNDS: "handling path paths message messages case cases code codes type types propagation reporting response \
-        responses state states branch branches check checks class classes test tests scenario scenarios mode modes guard \
-        fix fixes tracker report reports condition-checks page pages list lists string strings input inputs value values";
 }
 
 pub(crate) fn is_negation(word: &str) -> bool {
