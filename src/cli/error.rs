@@ -45,11 +45,6 @@ impl CommandError {
         self.source.to_string()
     }
 
-    /// If this error was created from an error of the type `E`, returns that original error.
-    pub(crate) fn cause<E: std::error::Error + Send + Sync + 'static>(&self) -> Option<&E> {
-        self.source.downcast_ref()
-    }
-
     pub(crate) fn advice(&self) -> Option<&str> {
         self.hint.as_deref()
     }

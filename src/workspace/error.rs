@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::config::ConfigError;
-use crate::domain::{Advice, ExitReason, Skip, number_of};
+use crate::domain::{Advice, ExitReason, number_of};
 use crate::history::JournalError;
 use crate::workspace::guard::Bound;
 
@@ -58,17 +58,6 @@ pub enum WorkspaceError {
         "`{name}` is malformed: the hunk at line {line} does not match the line counts in its header"
     )]
     BrokenDiff { name: String, line: usize },
-    #[error("{}", empty(target, skipped))]
-    EmptyTarget {
-        target: String,
-        skipped: Vec<Skip>,
-        /// Whether the target is a change instead of a list of paths.
-        is_change: bool,
-    },
-    #[error(
-        "nothing to review: the only uncommitted changes are in `.glee`, the configuration of Glee"
-    )]
-    OnlyConfig,
     #[error("another run has locked this tree: {0}")]
     Locked(String),
     #[error("cannot use the state folder at `{}`", path.display())]
@@ -182,16 +171,6 @@ impl Advice for WorkspaceError {
             Self::BrokenDiff { .. } => {
                 "create the diff again with `git diff > changes.diff`, not as a word diff"
             }
-            Self::EmptyTarget { skipped, .. } if skipped.is_empty() => {
-                "specify what to review: `glee review .` for the whole project, `--base main` or `--commit HEAD`"
-            }
-            Self::EmptyTarget { .. } => {
-                "choose text files that are not larger than `review.max_file_size`"
-            }
-            Self::OnlyConfig => {
-                "review the whole project with `glee review .`, or the configuration with `glee review \
-                 .glee/config.yml`"
-            }
             Self::Locked(..) => {
                 "wait until the other run ends, or review without `--fix`, which needs no lock"
             }
@@ -252,42 +231,9 @@ impl Advice for WorkspaceError {
             | Self::State { .. }
             | Self::NotKept { .. }
             | Self::TooLarge { .. } => ExitReason::History,
-            // The target contains changes, but Glee can read none of these changes.
-            Self::EmptyTarget {
-                skipped,
-                is_change: true,
-                ..
-            } if !skipped.is_empty() => ExitReason::AgentFailed,
             _ => ExitReason::Usage,
         }
     }
-}
-
-const LISTED: usize = 8;
-
-fn empty(target: &str, skipped: &[Skip]) -> String {
-    if skipped.is_empty() {
-        return match target {
-            "uncommitted changes" | "staged changes" => {
-                format!("nothing to review: there are no {target}")
-            }
-            _ => format!("nothing to review: no files in {target}"),
-        };
-    }
-    let listed = skipped
-        .iter()
-        .take(LISTED)
-        .map(|skip| format!("{} ({})", skip.file, skip.reason.as_str()));
-    let more = skipped
-        .len()
-        .checked_sub(LISTED + 1)
-        .map(|rest| format!("and {} more", rest + 1));
-    let listed: Vec<String> = listed.chain(more).collect();
-    format!(
-        "nothing to review: {target}: {} skipped: {}",
-        count(skipped.len()),
-        listed.join(", ")
-    )
 }
 
 fn count(files: usize) -> String {

@@ -133,10 +133,12 @@ fn the_configuration_alone_is_no_target() {
     commit(&sandbox, "Add a");
     sandbox.write(".glee/config.yml", EMBEDDED);
     insta::assert_snapshot!(sandbox.glee(&["review"]).stable(), @r"
-    exit: 2
-    --- stderr
-    error: nothing to review: the only uncommitted changes are in `.glee`, the configuration of Glee
-    hint: review the whole project with `glee review .`, or the configuration with `glee review .glee/config.yml`
+    exit: 0
+    --- stdout
+    ✓ Nothing to review in uncommitted changes: .glee/config.yml (the configuration of Glee)
+
+    Next
+      glee review .  review the whole project
     ");
     assert_eq!(sandbox.glee(&["review", "."]).code, 0);
     assert_eq!(

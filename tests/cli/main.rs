@@ -25,6 +25,7 @@ mod identity;
 mod insisting;
 mod log;
 mod merge;
+mod nothing;
 mod numbers;
 mod one_off;
 mod parse;

@@ -490,7 +490,6 @@ fn what_cannot_be_reviewed_is_one_clear_error() {
     let rows: &[(&[&str], &str)] = &[
         (&["review", "nowhere.py"], "nowhere.py"),
         (&["review", "--base", "no-such-branch"], "no-such-branch"),
-        (&["review", "--staged"], "staged"),
         (&["review", "--diff", "nowhere.diff"], "nowhere.diff"),
         (&["review", "app.py", "--reviewer", "nobody"], "nobody"),
         (&["review", "app.py", "--rounds", "0"], "--rounds"),

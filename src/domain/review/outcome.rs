@@ -68,6 +68,10 @@ pub enum SkipReason {
     Ignored,
     /// The change of the file is larger than `review.max_file_size`. Only the beginning of the change was reviewed.
     Partial,
+    /// The file is a document, and the reviewers read only code.
+    Document,
+    /// The file configures Glee, and nothing else changed.
+    Configuration,
 }
 
 impl SkipReason {
@@ -81,19 +85,21 @@ impl SkipReason {
             Self::Deleted => "deleted",
             Self::Ignored => "named in .gleeignore",
             Self::Partial => "only in part: oversized",
+            Self::Document => "a document that no reviewer reads",
+            Self::Configuration => "the configuration of Glee",
         }
     }
 
     /// Whether Glee did not send all that should have been reviewed, because it is too large or could not be read.
-    /// Binary and generated files are left out by design.
+    /// All other files are left out by design.
     pub fn is_incomplete(self) -> bool {
         matches!(self, Self::Oversized | Self::Partial | Self::Unreadable)
     }
 
     /// Whether the skipped file should have been reviewed. A file need not be reviewed if the change deletes the
-    /// file, or if the user excludes the file.
+    /// file, if the user excludes the file, or if the file configures the review.
     pub fn is_unread(self) -> bool {
-        !matches!(self, Self::Deleted | Self::Ignored)
+        !matches!(self, Self::Deleted | Self::Ignored | Self::Configuration)
     }
 }
 
@@ -212,7 +218,7 @@ pub struct Proof {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExitReason {
-    /// No mandatory finding is open.
+    /// No mandatory finding is open, or there is nothing to review.
     Clean,
     /// Mandatory findings are open.
     FindingsOpen,
@@ -410,10 +416,36 @@ impl Outcome {
 
     /// One line about the files of which Glee did not send all that is under review; `None` if it sent all.
     pub fn not_sent(&self) -> Option<String> {
+        let files = self.skipped(SkipReason::is_incomplete)?;
+        Some(format!("Not all was reviewed: {files}"))
+    }
+
+    /// One line about a target in which there is nothing to read; `None` for every other target.
+    pub fn nothing_to_review(&self) -> Option<String> {
+        let is_empty = self.proof.covered.is_empty()
+            && self.findings.is_empty()
+            && self.exit == ExitReason::Clean;
+        is_empty.then(|| {
+            let target = &self.proof.target;
+            match self.skipped(|_| true) {
+                Some(files) => format!("Nothing to review in {target}: {files}"),
+                None if ["uncommitted ", "staged ", "changes since "]
+                    .iter()
+                    .any(|start| target.starts_with(start)) =>
+                {
+                    format!("Nothing to review: there are no {target}")
+                }
+                None => format!("Nothing to review: no files in {target}"),
+            }
+        })
+    }
+
+    /// Lists the first skipped files of a kind with their reasons; `None` if there are none.
+    fn skipped(&self, is_of_kind: impl Fn(SkipReason) -> bool) -> Option<String> {
         const NAMED: usize = 5;
         let skipped = self.proof.skipped.iter();
         let mut files: Vec<String> = skipped
-            .filter(|skip| skip.reason.is_incomplete())
+            .filter(|skip| is_of_kind(skip.reason))
             .map(|skip| format!("{} ({})", skip.file, skip.reason.as_str()))
             .collect();
         let more = files.len().saturating_sub(NAMED);
@@ -421,7 +453,7 @@ impl Outcome {
         if more > 0 {
             files.push(format!("and {more} more"));
         }
-        (!files.is_empty()).then(|| format!("Not all was reviewed: {}", files.join(", ")))
+        (!files.is_empty()).then(|| files.join(", "))
     }
 
     /// The finding, or the head of the group with this id.

@@ -219,7 +219,9 @@ impl Journal {
                     SELECT 1 FROM event WHERE event.run = run.id AND kind = 'call_finished'
                         AND (body ->> '$.answer' IN ('failed', 'invalid')
                             OR body ->> '$.status' IN ('incomplete', 'not_reviewed'))
-                ) AS unread
+                ) AS unread,
+                (SELECT body ->> '$.plan.shards' = '[]' FROM event
+                    WHERE event.run = run.id AND kind = 'run_started') AS is_empty
             FROM run ORDER BY number DESC LIMIT ?1"
         );
         self.rows(&sql, [recent.map_or(-1, i64::from)], |row| {
@@ -233,6 +235,7 @@ impl Journal {
                 fixed: row.get("fixed")?,
                 exit: from_json(row, "exit")?,
                 unread: row.get::<_, Option<bool>>("unread")?.unwrap_or_default(),
+                is_empty: row.get::<_, Option<bool>>("is_empty")?.unwrap_or_default(),
                 findings: count("findings")?,
                 mandatory: count("mandatory")?,
                 disputes: count("disputes")?,

@@ -153,6 +153,9 @@ pub struct RunRow {
     /// Whether the run has the exit reason `agent_failed` only because no reviewer was able to read the files.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unread: bool,
+    /// Whether no file was sent to a reviewer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_empty: bool,
     pub findings: u64,
     pub mandatory: u64,
     pub disputes: u64,

@@ -46,7 +46,7 @@ impl Blocking {
     }
 }
 
-/// Decides the state of the check. The check is neutral if the review has no result. The check succeeds under
+/// Decides the state of the check. The check is neutral if the review has no result, or if there is nothing to review. The check succeeds under
 /// two conditions: no mandatory finding is open or in dispute, and the commands of `review.verify` pass. A check
 /// that does not succeed fails in the mode `enforce`, and is neutral in the mode `warn`.
 pub(crate) fn check(review: &RequestReview<'_>, title: String, summary: String) -> Check {
@@ -66,6 +66,9 @@ pub(crate) fn check(review: &RequestReview<'_>, title: String, summary: String) 
     let fails_verification = review.outcome.exit == ExitReason::FindingsOpen && !was_blocked;
     let state = match review.settings.mode {
         _ if !review.is_conclusive() => CheckState::Neutral,
+        _ if blocking.is_none() && review.outcome.nothing_to_review().is_some() => {
+            CheckState::Neutral
+        }
         _ if blocking.is_none() && !fails_verification => CheckState::Success,
         PrMode::Enforce => CheckState::Failure,
         PrMode::Warn => CheckState::Neutral,

@@ -51,7 +51,7 @@ pub use crate::workflows::review::recorded::preview::{Preview, preview};
 pub use crate::workflows::review::recorded::prune::{Pruned, prune, prune_transcripts};
 pub use crate::workflows::review::recorded::replay::{Replayed, replay};
 pub use crate::workflows::review::recorded::tree_findings::{Standing, TreeFinding, TreeQuery};
-pub use plan::{ReviewPlanError, fix_request, judges, plan, shard_limit};
+pub use plan::{ReviewPlanError, fix_request, judges, leave_out_documents, plan, shard_limit};
 
 pub use crate::workflows::run::resources::{RunSetup, new_run};
 pub use crate::workflows::run::workflow::Rest;

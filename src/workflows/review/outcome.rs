@@ -16,6 +16,9 @@ use crate::workflows::review::code::coverage;
 use crate::workflows::review::state::{RecordedCall, ReviewState};
 
 pub(crate) fn exit(state: &ReviewState, review: &ReviewSettings) -> ExitReason {
+    if let Some(plan) = state.plan.as_ref().filter(|plan| plan.shards.is_empty()) {
+        return exit_of_nothing(plan, review.skipped);
+    }
     let reviewers = reviewers(state);
     let mandatory: Vec<FindingState> = state
         .findings
@@ -56,6 +59,19 @@ pub(crate) fn exit(state: &ReviewState, review: &ReviewSettings) -> ExitReason {
                 Skipped::Fail => unread(state).next().is_some() || !coverage::unread(state).is_empty(),
             },
     })
+}
+
+/// The exit of a run that sent no file. It is clean only if there was nothing to read.
+fn exit_of_nothing(plan: &Plan, skipped: Skipped) -> ExitReason {
+    let is_unread = |skip: &Skip| match skipped {
+        Skipped::Fail => skip.reason.is_unread(),
+        Skipped::Auto | Skipped::Note => skip.reason.is_incomplete(),
+    };
+    // Nobody raises Glee's own findings about a change of which no file is sent.
+    match plan.skipped.iter().any(is_unread) || !plan.own.is_empty() {
+        true => ExitReason::AgentFailed,
+        false => ExitReason::Clean,
+    }
 }
 
 /// The files that could not be reviewed. Ignored and deleted files are not included.

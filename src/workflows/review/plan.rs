@@ -7,12 +7,14 @@ use crate::agents::AdapterKind;
 use crate::config::schema::values::ReviewerChoice;
 use crate::config::settings::{Compare, Settings, Validate};
 use crate::domain::event::{FixRequest, Mode, Plan};
-use crate::domain::{Advice, Agent, AgentName, FindingId, Role, Route};
+use crate::domain::{Advice, Agent, AgentName, FindingId, Role, Route, SkipReason};
 use crate::protocol::request::SourceFile;
 use crate::protocol::secrets;
 use crate::rules::consensus::Policy;
 use crate::rules::review::coder_selection;
+use crate::workflows::review::recorded::reuse::instructions::is_instruction;
 use crate::workspace::Target;
+use crate::workspace::select::filter;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReviewPlanError {
@@ -75,7 +77,7 @@ impl Advice for ReviewPlanError {
 
 /// Plans a run. `asks` is true if a person can be asked. If no person can be asked, the default route `judge`
 /// requires a judge. Judges also take part if `review.consensus` requires judges. Fails if a required role is
-/// missing or a configured reviewer is not connected.
+/// missing or a configured reviewer is not connected. A target without files needs no agent.
 pub fn plan(
     settings: &Settings,
     mode: Mode,
@@ -83,6 +85,67 @@ pub fn plan(
     root: &std::path::Path,
     target: &Target,
 ) -> Result<Plan, ReviewPlanError> {
+    let PlannedAgents {
+        agents,
+        backups,
+        comparers,
+    } = match target.files.as_slice() {
+        [] => PlannedAgents::default(),
+        _ => planned_agents(settings, mode, asks, target)?,
+    };
+    Ok(Plan {
+        root: root.to_string_lossy().into_owned(),
+        target: target.description.clone(),
+        commit: target.commit.clone(),
+        tree: target.tree.clone(),
+        mode,
+        agents,
+        backups,
+        comparers,
+        shards: target.coverage(),
+        skipped: target.skipped.clone(),
+        settings: settings.recorded(),
+        steered_by: None,
+        at_base: None,
+        loosened: Vec::new(),
+        own: Vec::new(),
+        staged: None,
+        on_dispute: None,
+        rulings_at: None,
+        target_args: None,
+        pull_request: None,
+    })
+}
+
+/// The agents of a run.
+#[derive(Default)]
+struct PlannedAgents {
+    agents: Vec<Agent>,
+    backups: Vec<Agent>,
+    comparers: Vec<Agent>,
+}
+
+/// Empties a target that contains only documents, if the reviewers read only code.
+pub fn leave_out_documents(settings: &Settings, target: &mut Target) {
+    let Ok(reviewers) = reviewers(settings) else {
+        return;
+    };
+    let asked: Vec<Agent> = reviewers.into_iter().cloned().collect();
+    let backups = backups(settings, &asked).unwrap_or_default();
+    let read_only_code = asked.iter().chain(&backups).all(Agent::is_embedded);
+    let is_document =
+        |file: &SourceFile| filter::is_document(&file.path) && !is_instruction(&file.path);
+    if read_only_code && target.files.iter().all(is_document) {
+        target.leave_out(SkipReason::Document);
+    }
+}
+
+fn planned_agents(
+    settings: &Settings,
+    mode: Mode,
+    asks: bool,
+    target: &Target,
+) -> Result<PlannedAgents, ReviewPlanError> {
     let mut agents: Vec<Agent> = reviewers(settings)?.into_iter().cloned().collect();
     if let Some(quorum) = settings.review.quorum
         && usize::try_from(quorum).is_ok_and(|quorum| quorum > agents.len())
@@ -119,27 +182,10 @@ pub fn plan(
     let mut backups = backups(settings, &agents)?;
     private_keys(settings, agents.iter().chain(&backups), &target.files)?;
     let comparers = comparers(settings, &agents, &mut backups, &target.files);
-    Ok(Plan {
-        root: root.to_string_lossy().into_owned(),
-        target: target.description.clone(),
-        commit: target.commit.clone(),
-        tree: target.tree.clone(),
-        mode,
+    Ok(PlannedAgents {
         agents,
         backups,
         comparers,
-        shards: target.coverage(),
-        skipped: target.skipped.clone(),
-        settings: settings.recorded(),
-        steered_by: None,
-        at_base: None,
-        loosened: Vec::new(),
-        own: Vec::new(),
-        staged: None,
-        on_dispute: None,
-        rulings_at: None,
-        target_args: None,
-        pull_request: None,
     })
 }
 

@@ -42,6 +42,10 @@ impl Workspace {
             }
             None => {}
         }
+        // `git diff` prints nothing if there is no difference.
+        if text.trim_ascii().is_empty() {
+            return Ok(Selection::default());
+        }
         if diff.patches.is_empty() && diff.not_shown.is_empty() {
             return Err(WorkspaceError::NotADiff(name()));
         }

@@ -19,7 +19,7 @@ use crate::workspace::git::{GitObject, Repository, path_bytes};
 use crate::workspace::guard::control_files::{ControlKind, control_kind};
 use crate::workspace::select::{RecordedIgnores, SelectOptions, ignores, walk};
 use crate::workspace::snapshot::{FileKind, TreeId};
-use crate::workspace::{Result, TargetSpec, Workspace, WorkspaceError};
+use crate::workspace::{Result, Target, TargetSpec, Workspace};
 
 const FOLDER: &str = ".glee";
 /// The maximum size of a file that configures Glee, in bytes.
@@ -173,12 +173,7 @@ impl Workspace {
     }
 
     fn selected(&self, spec: &TargetSpec, options: &SelectOptions) -> Result<BTreeSet<String>> {
-        let (files, skipped) = match self.select(spec, options) {
-            Ok(target) => (target.files, target.skipped),
-            Err(WorkspaceError::EmptyTarget { skipped, .. }) => (Vec::new(), skipped),
-            Err(WorkspaceError::OnlyConfig) => (Vec::new(), Vec::new()),
-            Err(error) => return Err(error),
-        };
+        let Target { files, skipped, .. } = self.select(spec, options)?;
         let seen = skipped
             .into_iter()
             .filter(|skip| skip.reason != SkipReason::Ignored);

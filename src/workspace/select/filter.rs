@@ -34,6 +34,25 @@ const TEXT: &str = " asm astro awk bash bat bicep c cc cfg cjs clj cljs cls cmak
     properties proto ps1 psm1 py pyi pyw pyx r rake rb rego rkt rs rst s sass scala scm scss sh sol sql svelte svg \
     swift tcl tex tf tfvars toml ts tsx txt v vb vbs vhd vim vue xhtml xml xsl yaml yml zig zsh ";
 
+/// The extensions of documents.
+const DOCUMENTS: [&str; 8] = [
+    "md", "markdown", "rst", "adoc", "asciidoc", "org", "textile", "txt",
+];
+
+/// The names of documents without an extension.
+const NOTICES: [&str; 10] = [
+    "README",
+    "LICENSE",
+    "LICENCE",
+    "COPYING",
+    "NOTICE",
+    "AUTHORS",
+    "CONTRIBUTORS",
+    "CONTRIBUTING",
+    "CHANGELOG",
+    "CHANGES",
+];
+
 /// Glee reads this number of bytes at the start of a file to decide whether the file is text.
 const HEAD: usize = 8 << 10;
 
@@ -65,7 +84,11 @@ pub(crate) fn text(
     before: Before<'_>,
 ) -> Result<String, SkipReason> {
     if !is_text(path, &bytes) {
-        return Err(SkipReason::Binary);
+        // Code with bytes that hide it from the review is not left out by design.
+        return Err(match is_named_text(path, &bytes) {
+            true => SkipReason::Unreadable,
+            false => SkipReason::Binary,
+        });
     }
     let text = text_files::lossy(bytes);
     let name = file_name(path);
@@ -92,13 +115,7 @@ pub(crate) fn text(
 /// Whether a file is text. A file with an extension in the constant `TEXT` or with a `#!` line is text if the file
 /// does not have many control characters. For all other files, [`is_binary`] decides whether the file is text.
 pub(crate) fn is_text(path: &str, bytes: &[u8]) -> bool {
-    let ending = file_name(path)
-        .rsplit_once('.')
-        .map(|(_, ending)| ending.to_ascii_lowercase())
-        .unwrap_or_default();
-    let is_code =
-        !ending.is_empty() && TEXT.contains(&format!(" {ending} ")) || bytes.starts_with(b"#!");
-    match is_code {
+    match is_named_text(path, bytes) {
         // Non-ASCII bytes can be letters in a legacy encoding, so Glee counts only control characters.
         true => {
             let head = &bytes[..bytes.len().min(HEAD)];
@@ -106,6 +123,29 @@ pub(crate) fn is_text(path: &str, bytes: &[u8]) -> bool {
         }
         false => !is_binary(bytes),
     }
+}
+
+fn is_named_text(path: &str, bytes: &[u8]) -> bool {
+    let ending = ending(path);
+    !ending.is_empty() && TEXT.contains(&format!(" {ending} ")) || bytes.starts_with(b"#!")
+}
+
+fn ending(path: &str) -> String {
+    file_name(path)
+        .rsplit_once('.')
+        .map(|(_, ending)| ending.to_ascii_lowercase())
+        .unwrap_or_default()
+}
+
+/// Whether a file is prose for people. Text that programs or agents follow is not: `requirements.txt`, `CMakeLists.txt`,
+/// and everything in a folder or file whose name begins with a dot.
+pub(crate) fn is_document(path: &str) -> bool {
+    let is_followed = path.split('/').any(|part| part.starts_with('.'))
+        || ["requirements", "constraints", "CMakeLists"]
+            .iter()
+            .any(|name| path.contains(name));
+    let name = file_name(path);
+    !is_followed && (DOCUMENTS.contains(&ending(path).as_str()) || NOTICES.contains(&name))
 }
 
 /// Whether a file is binary: more than a tenth of its first 8 KiB is not text. A UTF-16 file is never binary.

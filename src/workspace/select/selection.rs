@@ -68,6 +68,17 @@ pub struct Target {
 }
 
 impl Target {
+    /// Skips all files.
+    pub(crate) fn leave_out(&mut self, reason: SkipReason) {
+        let files = std::mem::take(&mut self.files).into_iter();
+        self.skipped.extend(files.map(|file| Skip {
+            file: file.path,
+            reason,
+        }));
+        self.skipped.sort_by(|a, b| a.file.cmp(&b.file));
+        self.shards.clear();
+    }
+
     /// Returns the files of each shard, with the number of lines under review in each file.
     pub fn coverage(&self) -> Vec<Vec<Coverage>> {
         let coverage = |part: &FilePart| {

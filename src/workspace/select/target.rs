@@ -25,9 +25,8 @@ use crate::workspace::{Result, Workspace, WorkspaceError};
 const SEARCHED: usize = 10_000;
 
 impl Workspace {
-    /// Selects the files of a review. Fails with exit code 2 if the target is empty or unreadable. Also fails with
-    /// exit code 2 if the folder is not in a repository and the target requires git. Fails with exit code 4 if all
-    /// files of a change are skipped.
+    /// Selects the files of a review; none if the target contains nothing to read. Fails with exit code 2 if a path of
+    /// the target is missing or unreadable, or if the folder is not in a repository and the target requires git.
     pub fn select(&self, spec: &TargetSpec, options: &SelectOptions) -> Result<Target> {
         let description = describe(spec);
         let git = || {
@@ -52,17 +51,11 @@ impl Workspace {
             TargetSpec::Diff { name, text } => self.select_diff(name, text, options)?,
             TargetSpec::Paths(paths) => self.select_paths(paths, options)?,
         };
-        let target = self.finish(selection, description, options);
-        if target.files.is_empty() {
-            let is_change = !matches!(spec, TargetSpec::Paths(_));
-            return Err(WorkspaceError::EmptyTarget {
-                target: target.description,
-                skipped: target.skipped,
-                is_change,
-            });
-        }
-        if *spec == TargetSpec::Uncommitted && is_only_config(&target) {
-            return Err(WorkspaceError::OnlyConfig);
+        let mut target = self.finish(selection, description, options);
+        // If the configuration of the base controls the review, an edit of the configuration is a part of the change.
+        let is_steered = self.recorded_ignores.is_some();
+        if *spec == TargetSpec::Uncommitted && !is_steered && is_only_config(&target) {
+            target.leave_out(SkipReason::Configuration);
         }
         Ok(target)
     }

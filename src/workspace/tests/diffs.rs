@@ -87,7 +87,7 @@ fn two_changes_of_one_file_are_one_target() {
 #[test]
 fn what_is_no_diff_is_refused() {
     let tree = Tree::plain();
-    for text in ["", "hello\n", "--- a\nno plus\n", "\u{0}\u{1}"] {
+    for text in ["hello\n", "--- a\nno plus\n", "\u{0}\u{1}"] {
         assert_eq!(
             diff(&tree, text).unwrap_err().to_string(),
             "`x.diff` contains no unified diff"

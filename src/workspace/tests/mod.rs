@@ -101,6 +101,14 @@ impl Tree {
         self.open().select(&spec, &OPTIONS).unwrap()
     }
 
+    /// Selects a target without files, and returns what is skipped.
+    fn skipped(&self, spec: TargetSpec) -> Vec<(String, SkipReason)> {
+        let target = self.select(spec);
+        assert_eq!((target.files.len(), target.shards.len()), (0, 0));
+        let skips = target.skipped.into_iter();
+        skips.map(|skip| (skip.file, skip.reason)).collect()
+    }
+
     fn refuse(&self, spec: TargetSpec) -> String {
         let error = self.open().select(&spec, &OPTIONS).unwrap_err();
         assert_eq!(error.exit(), crate::domain::ExitReason::Usage);

@@ -70,17 +70,7 @@ fn a_touched_file_and_a_changed_mode_are_no_change() {
     tree.write("a.rs", "1\n");
     tree.commit("one");
     tree.write("a.rs", "1\n");
-    assert_eq!(
-        tree.refuse(TargetSpec::Uncommitted),
-        "nothing to review: there are no uncommitted changes"
-    );
-    let hint = tree
-        .open()
-        .select(&TargetSpec::Uncommitted, &OPTIONS)
-        .unwrap_err()
-        .hint()
-        .unwrap();
-    assert!(hint.contains("glee review ."), "{hint}");
+    assert_eq!(tree.skipped(TargetSpec::Uncommitted), []);
 }
 
 #[test]
@@ -319,8 +309,11 @@ fn paths_are_whole_files_met_in_folders_or_named() {
             ]
         );
         assert_eq!(
-            tree.refuse(paths(&["src/big.rs", "src/picture.png"])),
-            "nothing to review: src/big.rs src/picture.png: 2 files skipped: src/big.rs (oversized), src/picture.png (binary)"
+            tree.skipped(paths(&["src/big.rs", "src/picture.png"])),
+            [
+                ("src/big.rs".to_owned(), SkipReason::Oversized),
+                ("src/picture.png".to_owned(), SkipReason::Binary)
+            ]
         );
     }
 }
@@ -390,8 +383,8 @@ fn what_is_no_text_file_is_listed_and_never_opened() {
     );
     assert_eq!(uncommitted.files[2].text, "loop");
     assert_eq!(
-        tree.refuse(paths(&["fifo"])),
-        "nothing to review: fifo: 1 file skipped: fifo (not a regular file)"
+        tree.skipped(paths(&["fifo"])),
+        [("fifo".to_owned(), SkipReason::NotAFile)]
     );
 }
 
@@ -461,15 +454,10 @@ fn a_merge_in_progress_and_a_foreign_lock_do_not_matter() {
     tree.write(".git/index.lock", "");
     let target = tree.select(TargetSpec::Uncommitted);
     assert_eq!(shape(&target), [("a.rs", vec![(2, 2), (4, 6)])]);
-    let staged = tree
-        .open()
-        .select(&TargetSpec::Staged, &OPTIONS)
-        .unwrap_err();
     assert_eq!(
-        staged.to_string(),
-        "nothing to review: staged changes: 1 file skipped: a.rs (unreadable)"
+        tree.skipped(TargetSpec::Staged),
+        [("a.rs".to_owned(), SkipReason::Unreadable)]
     );
-    assert_eq!(staged.exit(), crate::domain::ExitReason::AgentFailed);
     let id = tree.open().snapshot(&tree.state()).unwrap();
     assert!(
         tree.open()
@@ -627,10 +615,7 @@ fn what_a_change_does_to_modes_links_and_whole_files_is_shown() {
     tree.run(&["checkout", "-q", "HEAD^"]);
     tree.run(&["config", "core.fileMode", "false"]);
     program("mode.sh");
-    assert!(
-        tree.refuse(TargetSpec::Uncommitted)
-            .contains("there are no uncommitted changes")
-    );
+    assert_eq!(tree.skipped(TargetSpec::Uncommitted), []);
 }
 
 #[test]

@@ -106,6 +106,18 @@ fn the_mode_enforce_fails_the_command_and_the_check(#[case] host: &'static dyn H
     assert!(is_right, "{:#?}", state.threads);
 }
 
+#[test]
+fn the_check_of_a_change_without_code_is_neutral() {
+    let scene = scene(&GitHub, &format!("{REVIEWER}pr:\n  mode: enforce\n"));
+    let neutral = (0, "neutral".to_owned());
+    push(&scene, "README.md", "text\n");
+    assert_eq!(published(&scene), neutral, "a document");
+    push(&scene, "Cargo.lock", "1\n");
+    assert_eq!(published(&scene), neutral, "a lock file");
+    push(&scene, "a.py", &code("first"));
+    assert_eq!(published(&scene), (1, "failure".to_owned()));
+}
+
 #[rstest]
 #[case::github(&GitHub)]
 #[case::gitea(&GITEA)]

@@ -334,6 +334,7 @@ pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>
         shard: review::shard_limit(&settings),
     };
     let mut target = workspace.select(&spec, &options)?;
+    review::leave_out_documents(&settings, &mut target);
     let chosen = args.on_dispute;
     let asks = globals.interactive() && chosen.is_none();
     let planned = review::plan(&settings, args.mode(), asks, workspace.root(), &target);

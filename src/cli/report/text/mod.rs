@@ -32,6 +32,13 @@ pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
             + &hidden
             + &summary::verdict(style, outcome);
     }
+    if outcome.nothing_to_review().is_some() {
+        let sections = [
+            summary::caveats(style, outcome) + &summary::verdict(style, outcome),
+            summary::next(outcome, &options),
+        ];
+        return sections.join("\n").trim_end().to_owned() + "\n";
+    }
     if is_plainly_clean(outcome) {
         return summary::caveats(style, outcome) + &summary::clean(style, outcome);
     }

@@ -85,6 +85,9 @@ pub(crate) fn verdict(style: Style, outcome: &Outcome) -> String {
 }
 
 pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
+    if let Some(nothing) = outcome.nothing_to_review() {
+        return (Glyph::Done, printable::line(&nothing));
+    }
     let blocking = outcome
         .groups()
         .filter(|group| group.iter().any(SettledFinding::blocks))
@@ -156,6 +159,9 @@ pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
                     "Inconclusive: not all of the code was reviewed".to_owned()
                 }
                 [] if !languages.is_empty() => format!("Not reviewed: no rules for {languages}"),
+                [] if outcome.proof.covered.is_empty() => {
+                    "Inconclusive: nothing was reviewed".to_owned()
+                }
                 [] => "Inconclusive: an agent did not answer completely".to_owned(),
                 names => format!("Inconclusive: {} did not answer completely", list(names)),
             }
@@ -351,6 +357,9 @@ fn budget_left(proof: &Proof) -> String {
 pub(crate) fn steps(outcome: &Outcome, fix: &FixCommand) -> Vec<(String, &'static str)> {
     let run = printable::line(outcome.run.short());
     let mut steps: Vec<(String, &'static str)> = Vec::new();
+    if outcome.nothing_to_review().is_some() && outcome.proof.target == "uncommitted changes" {
+        steps.push(("glee review .".to_owned(), "review the whole project"));
+    }
     let open: Vec<_> = outcome
         .disputes
         .iter()

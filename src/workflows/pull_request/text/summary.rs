@@ -29,6 +29,9 @@ pub(crate) fn importance(
 
 /// The result of the review in one line, for example `2 mandatory findings are open`.
 pub(crate) fn verdict(review: &RequestReview<'_>) -> String {
+    if let Some(nothing) = review.outcome.nothing_to_review() {
+        return markup::cut(&redact(&printable::line(&nothing)), 200);
+    }
     let Blocking { open, disputes } = Blocking::of(review);
     let mut parts = Vec::new();
     if open > 0 {

@@ -299,6 +299,7 @@ pub(crate) fn refuse_changed(
 fn ended(row: &RunRow) -> String {
     let text = match row.exit {
         None => "interrupted",
+        Some(ExitReason::Clean) if row.is_empty => "nothing to review",
         Some(ExitReason::Clean) => "clean",
         Some(ExitReason::FindingsOpen) => "findings open",
         Some(ExitReason::DisputeOpen) => "dispute open",

@@ -7,7 +7,7 @@ use super::options::{HOOKS, Hook, HookMode, HookOptions};
 use crate::cli::commands::work::review;
 use crate::cli::context::{CommandError, CommandResult, Globals, one_of, place, stream};
 use crate::domain::ExitReason;
-use crate::workspace::{PushedCommits, PushedRef, WorkspaceError};
+use crate::workspace::{PushedCommits, PushedRef};
 
 /// Run the review of a hook (git runs this command)
 #[derive(Debug, clap::Args)]
@@ -147,17 +147,12 @@ fn review(target: &[String], globals: &Globals, limit: Duration) -> CommandResul
     review::run_within(&review::Args::of_words(target)?, globals, Some(limit))
 }
 
-/// Returns the exit reason of the review. If the review failed, prints the error. If the change contains nothing
-/// to review, the exit reason is `Clean`.
+/// Returns the exit reason of the review. If the review failed, prints the error.
 fn reason(result: CommandResult, globals: &Globals) -> ExitReason {
     let error = match result {
         Ok(reason) => return reason,
         Err(error) => error,
     };
-    if let Some(WorkspaceError::EmptyTarget { .. } | WorkspaceError::OnlyConfig) = error.cause() {
-        globals.say(&format!("glee: {}", error.message()));
-        return ExitReason::Clean;
-    }
     stream::err(&error.render(globals.color_stderr()));
     error.exit()
 }

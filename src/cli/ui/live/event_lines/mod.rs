@@ -441,6 +441,10 @@ impl EventLines {
     }
 
     fn started(&self, plan: &Plan) -> Vec<String> {
+        // The report says that there is nothing to review.
+        if plan.shards.is_empty() {
+            return Vec::new();
+        }
         let style = self.style;
         let files: usize = plan.shards.iter().map(Vec::len).sum();
         let code: u64 = plan

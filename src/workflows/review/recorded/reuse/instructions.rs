@@ -32,6 +32,11 @@ const PLACES: [&str; 6] = [
     ".agents/rules",
 ];
 
+/// Whether programs read the file as instructions by its name.
+pub(crate) fn is_instruction(path: &str) -> bool {
+    NAMES.contains(&path.rsplit('/').next().unwrap_or(path))
+}
+
 /// The maximum number of imports (`@path`) from the first file to the last.
 const HOPS: usize = 5;
 

@@ -10,7 +10,7 @@
 //! coder's changes, and therefore reuse no answers.
 
 mod archive;
-mod instructions;
+pub(crate) mod instructions;
 mod origins;
 mod search;
 
