@@ -46,6 +46,7 @@ mod shop;
 mod stats;
 mod steering;
 mod support;
+mod targets;
 mod terminal;
 mod tree_findings;
 mod undo;

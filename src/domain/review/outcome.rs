@@ -72,6 +72,8 @@ pub enum SkipReason {
     Document,
     /// The file configures Glee, and nothing else changed.
     Configuration,
+    /// The folder is another repository or work tree, and not a submodule.
+    Repository,
 }
 
 impl SkipReason {
@@ -87,6 +89,7 @@ impl SkipReason {
             Self::Partial => "only in part: oversized",
             Self::Document => "a document that no reviewer reads",
             Self::Configuration => "the configuration of Glee",
+            Self::Repository => "another repository or work tree",
         }
     }
 
@@ -97,9 +100,12 @@ impl SkipReason {
     }
 
     /// Whether the skipped file should have been reviewed. A file need not be reviewed if the change deletes the
-    /// file, if the user excludes the file, or if the file configures the review.
+    /// file, if the user excludes the file, if the file configures the review, or if it belongs to another repository.
     pub fn is_unread(self) -> bool {
-        !matches!(self, Self::Deleted | Self::Ignored | Self::Configuration)
+        !matches!(
+            self,
+            Self::Deleted | Self::Ignored | Self::Configuration | Self::Repository
+        )
     }
 }
 

@@ -4,6 +4,7 @@
 //! filters on these files.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use crate::domain::SkipReason;
 use crate::protocol::request::SourceFile;
@@ -58,23 +59,50 @@ pub(crate) enum New {
     Unreadable,
 }
 
+/// The differences of a work tree from a commit.
+#[derive(Debug, Default)]
+pub(crate) struct WorktreeChanges {
+    /// The files that possibly differ.
+    pub(crate) changes: Vec<Changed>,
+    /// The folders of the submodules that are checked out.
+    submodules: Vec<Vec<u8>>,
+    /// The folders of other repositories and work trees.
+    repositories: Vec<Vec<u8>>,
+}
+
+impl WorktreeChanges {
+    /// Puts `folder` before all paths.
+    fn below(mut self, folder: &[u8]) -> Self {
+        let place = |path: &mut Vec<u8>| *path = path_bytes::joined(folder, path);
+        for change in &mut self.changes {
+            place(&mut change.path);
+            change.old.iter_mut().for_each(|(path, _)| place(path));
+        }
+        self.submodules.iter_mut().for_each(place);
+        self.repositories.iter_mut().for_each(place);
+        self
+    }
+}
+
 impl Repository {
-    /// Returns the files that possibly differ from the commit `base`, or all files if `base` is `None`.
-    pub(crate) fn uncommitted(&self, base: Option<&str>) -> Result<Vec<Changed>> {
+    /// Compares the work tree with the commit `base`, or with nothing if `base` is `None`.
+    pub(crate) fn uncommitted(&self, base: Option<&str>) -> Result<WorktreeChanges> {
         let (scan, deltas) = (self.scan()?, self.index_against(base)?);
-        let mut files: BTreeMap<Vec<u8>, Changed> = deltas
+        let mut changed: BTreeMap<Vec<u8>, Changed> = deltas
             .into_iter()
             .map(|delta| (delta.path.clone(), delta))
             .collect();
         let mut lstat = Lstat::below(&self.top);
         let has_modes = self.has_modes()?;
+        let mut submodules = Vec::new();
         for entry in &scan.entries {
             let meta = lstat.get(&entry.path);
-            let is_listed = files.contains_key(&entry.path);
+            let is_listed = changed.contains_key(&entry.path);
             let (new, mode) = match &meta {
                 None if entry.is_sparse || entry.mode == SUBMODULE => continue,
                 None => (New::Gone, 0),
                 Some(meta) if entry.mode == SUBMODULE && meta.is_dir() => {
+                    submodules.push(entry.path.clone());
                     let now = self
                         .commit_in(&lstat.full(&entry.path))
                         .unwrap_or_else(|| entry.id.clone());
@@ -89,7 +117,7 @@ impl Repository {
             // During a merge, stage 2 of an index entry is the version of the file in `HEAD`.
             let is_in_base = base.is_some() && !matches!(entry.stage, 1 | 3) && !entry.is_intent;
             let old = is_in_base.then(|| (entry.path.clone(), entry.id.clone()));
-            match files.get_mut(&entry.path) {
+            match changed.get_mut(&entry.path) {
                 Some(known) => {
                     known.new = new;
                     known.modes.1 = mode;
@@ -99,7 +127,7 @@ impl Repository {
                 }
                 None => {
                     let modes = (old.as_ref().map_or(0, |_| entry.mode), mode);
-                    files.insert(
+                    changed.insert(
                         entry.path.clone(),
                         Changed {
                             path: entry.path.clone(),
@@ -111,16 +139,16 @@ impl Repository {
                 }
             }
         }
-        for path in self.untracked(&scan) {
-            // An untracked file can exist in the base commit if the user removed the file only from the index.
-            let known = files.remove(&path);
-            let before = known.as_ref().map_or(0, |known| known.modes.0);
+        for path in scan.untracked {
             let meta = lstat.get(&path);
+            // An untracked file can exist in the base commit if the user removed the file only from the index.
+            let known = changed.remove(&path);
+            let before = known.as_ref().map_or(0, |known| known.modes.0);
             let (new, mode) = meta.map_or((New::NotAFile, 0), |meta| {
                 of_worktree(&meta, before, has_modes)
             });
             let old = known.and_then(|known| known.old);
-            files.insert(
+            changed.insert(
                 path.clone(),
                 Changed {
                     path,
@@ -130,7 +158,29 @@ impl Repository {
                 },
             );
         }
-        Ok(files.into_values().collect())
+        Ok(WorktreeChanges {
+            changes: changed.into_values().collect(),
+            submodules,
+            repositories: scan.repositories,
+        })
+    }
+
+    /// Compares the work tree with the commit `fork`, at which `revision` and `HEAD` diverged. A file that is the same
+    /// in `revision` is no difference: both sides made the same change, for example with a cherry-pick.
+    pub(crate) fn uncommitted_since(&self, fork: &str, revision: &str) -> Result<WorktreeChanges> {
+        let mut found = self.uncommitted(Some(fork))?;
+        let tip = self.commit(revision)?;
+        if tip != fork {
+            let mut differing = BTreeSet::new();
+            for Changed { path, old, .. } in self.uncommitted(Some(&tip))?.changes {
+                differing.extend(old.map(|(path, _)| path));
+                differing.insert(path);
+            }
+            found
+                .changes
+                .retain(|change| differing.contains(&change.path));
+        }
+        Ok(found)
     }
 
     fn has_modes(&self) -> Result<bool> {
@@ -264,7 +314,37 @@ impl Workspace {
         })
     }
 
-    /// Reads each changed file before and after the change. `base` is the commit before the changes.
+    /// Reads the changed files of a work tree, and the uncommitted changes of its submodules.
+    pub(crate) fn select_worktree(
+        &self,
+        git: &Repository,
+        found: WorktreeChanges,
+        base: Option<&str>,
+        options: &SelectOptions,
+    ) -> Result<Selection> {
+        let mut selection = self.select_changes(git, &found.changes, base, options)?;
+        for folder in &found.repositories {
+            selection.skip(folder, SkipReason::Repository);
+        }
+        for folder in found.submodules {
+            let Some(submodule) = git.nested(&self.root.join(path_bytes::path(&folder))) else {
+                continue;
+            };
+            let head = submodule.current();
+            let inside = submodule.uncommitted(head.as_deref()).and_then(|found| {
+                self.select_worktree(&submodule, found.below(&folder), head.as_deref(), options)
+            });
+            match inside {
+                Ok(inside) => selection.extend(inside),
+                Err(WorkspaceError::Git { .. }) => selection.skip(&folder, SkipReason::Unreadable),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(selection)
+    }
+
+    /// Reads each changed file before and after the change. `base` is the commit before the changes. `git` is the
+    /// repository of the changes; their paths are relative to the root of the tree.
     pub(crate) fn select_changes(
         &self,
         git: &Repository,
@@ -274,18 +354,25 @@ impl Workspace {
     ) -> Result<Selection> {
         let mut ignores = Ignores::glee(&self.root, self.recorded_ignores.as_ref());
         let mut selection = Selection::default();
-        let (ignored, changes): (Vec<&Changed>, Vec<&Changed>) = changes
+        let mut shown = Vec::new();
+        for change in changes {
+            match ignores.is_ignored(&change.path) {
+                true => selection.skip(&change.path, SkipReason::Ignored),
+                false => shown.push(change),
+            }
+        }
+        let changes = shown;
+        let folder = git.top.strip_prefix(&self.root).unwrap_or(Path::new(""));
+        let folder = path_bytes::bytes(folder);
+        let paths: Vec<Vec<u8>> = changes
             .iter()
-            .partition(|change| ignores.is_ignored(&change.path));
-        ignored
-            .iter()
-            .for_each(|change| selection.skip(&change.path, SkipReason::Ignored));
-        let marks = git.attributes(changes.iter().map(|change| &change.path))?;
+            .map(|change| path_bytes::inside(&folder, &change.path))
+            .collect();
+        let marks = git.attributes(paths.iter())?;
         // A file is treated as generated only if the file also had the attribute `linguist-generated` before the
         // change.
-        let marked: Vec<&Vec<u8>> = changes
+        let marked: Vec<&Vec<u8>> = paths
             .iter()
-            .map(|change| &change.path)
             .filter(|path| marks.generated(path) == Some(true))
             .collect();
         let before = match base.filter(|_| !marked.is_empty()) {
@@ -293,8 +380,8 @@ impl Workspace {
             None => Attributes::default(),
         };
         let mut sides = Sides {
-            marks,
-            before,
+            marks: marks.below(&folder),
+            before: before.below(&folder),
             objects: git.objects(None)?,
             autocrlf: git.autocrlf()?,
         };

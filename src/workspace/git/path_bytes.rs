@@ -49,6 +49,13 @@ pub(crate) fn joined(folder: &[u8], name: &[u8]) -> Vec<u8> {
     }
 }
 
+/// The inverse of [`joined`]. A path outside the folder stays as it is.
+pub(crate) fn inside(folder: &[u8], path: &[u8]) -> Vec<u8> {
+    let inside = path.strip_prefix(folder);
+    let inside = inside.map(|rest| rest.strip_prefix(b"/").unwrap_or(rest));
+    inside.unwrap_or(path).to_vec()
+}
+
 /// Returns all parent folders of a path, except the root of the tree. The outermost folder comes first.
 pub(crate) fn above(path: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
     memchr::memchr_iter(b'/', path).map(|end| &path[..end])

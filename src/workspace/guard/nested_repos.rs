@@ -203,8 +203,13 @@ impl Repository {
         self.find("HEAD").ok()?
     }
 
+    /// Opens a repository inside this one, such as a submodule. Returns `None` if it is not checked out.
+    pub(crate) fn nested(&self, folder: &Path) -> Option<Self> {
+        Self::inside(&self.program, folder)
+    }
+
     pub(crate) fn commit_in(&self, folder: &Path) -> Option<String> {
-        Self::inside(&self.program, folder)?.current()
+        self.nested(folder)?.current()
     }
 
     pub(crate) fn inside_of(&self, scan: &Scan) -> Inside {

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::workspace::git::path_bytes;
+
 /// The git attributes of files. The outer key is a path, and the inner key is the name of an attribute.
 #[derive(Debug, Default)]
 pub(crate) struct Attributes(pub(crate) BTreeMap<Vec<u8>, BTreeMap<String, String>>);
@@ -17,6 +19,16 @@ pub(crate) const ASKED: [&str; 7] = [
 ];
 
 impl Attributes {
+    /// Puts `folder` before all paths.
+    pub(crate) fn below(self, folder: &[u8]) -> Self {
+        let of_path = self.0.into_iter();
+        Self(
+            of_path
+                .map(|(path, values)| (path_bytes::joined(folder, &path), values))
+                .collect(),
+        )
+    }
+
     /// Whether a file is marked as generated, or `None` if the attribute `linguist-generated` is unspecified.
     pub(crate) fn generated(&self, path: &[u8]) -> Option<bool> {
         match self.value(path, "linguist-generated")? {

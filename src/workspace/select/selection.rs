@@ -156,6 +156,12 @@ impl Selection {
             .extend(reason.map(|reason| Skip { file: path, reason }));
     }
 
+    pub(crate) fn extend(&mut self, other: Self) {
+        self.files.extend(other.files);
+        self.skipped.extend(other.skipped);
+        self.deleted += other.deleted;
+    }
+
     pub(crate) fn skip(&mut self, path: &[u8], reason: SkipReason) {
         self.skipped.push(filter::skip(path, reason));
     }

@@ -4,7 +4,7 @@
 //! However, a file whose path the user gives is reviewed even if the file is ignored or generated. In a folder,
 //! Glee leaves out the entries whose names begin with a dot, and the files that `.gitignore` excludes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -38,13 +38,14 @@ impl Workspace {
             TargetSpec::Uncommitted => {
                 let git = git()?;
                 let base = git.head.as_deref();
-                self.select_changes(git, &git.uncommitted(base)?, base, options)?
+                self.select_worktree(git, git.uncommitted(base)?, base, options)?
             }
             TargetSpec::Staged => self.select_staged(git()?, options)?,
             TargetSpec::Base(revision) => {
                 let git = git()?;
                 let base = git.fork_point(revision)?;
-                self.select_changes(git, &git.uncommitted(Some(&base))?, Some(&base), options)?
+                let changes = git.uncommitted_since(&base, revision)?;
+                self.select_worktree(git, changes, Some(&base), options)?
             }
             TargetSpec::Commit(revision) => self.select_commit(git()?, revision, options)?,
             TargetSpec::Range(range) => self.select_range(git()?, range, options)?,
@@ -92,7 +93,13 @@ impl Workspace {
     fn select_paths(&self, paths: &[PathBuf], options: &SelectOptions) -> Result<Selection> {
         let mut chosen: BTreeMap<Vec<u8>, Selected> = BTreeMap::new();
         let mut selection = Selection::default();
-        let mut is_hidden = |path: &[u8], _| path_bytes::name(path).starts_with(b".");
+        let others = self.other_repositories()?;
+        let mut left_out = Vec::new();
+        let mut is_excluded = |path: &[u8], _| {
+            let is_other = others.contains(path);
+            left_out.extend(is_other.then(|| path.to_vec()));
+            is_other || path_bytes::name(path).starts_with(b".")
+        };
         let exclude = self
             .repository
             .as_ref()
@@ -110,7 +117,7 @@ impl Workspace {
                 chosen.insert(relative, Selected::ByName);
                 continue;
             }
-            let entries = walk::walk(&self.root, &relative, &mut ignores, &mut is_hidden);
+            let entries = walk::walk(&self.root, &relative, &mut ignores, &mut is_excluded);
             for (path, kind) in entries.map_err(unreadable)? {
                 match kind {
                     Some(kind) if kind.is_file() => {
@@ -120,6 +127,9 @@ impl Workspace {
                     None => selection.skip(&path, SkipReason::Unreadable),
                 }
             }
+        }
+        for folder in left_out {
+            selection.skip(&folder, SkipReason::Repository);
         }
         let marks = self.attributes(chosen.keys())?;
         for (path, chosen) in &chosen {
@@ -139,6 +149,15 @@ impl Workspace {
         }
         selection.skipped.dedup();
         Ok(selection)
+    }
+
+    /// The untracked folders of the tree that are repositories or work trees of their own.
+    fn other_repositories(&self) -> Result<BTreeSet<Vec<u8>>> {
+        let scan = self.repository.as_ref().map(Repository::scan).transpose()?;
+        Ok(scan
+            .into_iter()
+            .flat_map(|scan| scan.repositories)
+            .collect())
     }
 
     /// Returns the git attributes of files. Outside git, files have no attributes.

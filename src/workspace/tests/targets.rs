@@ -515,7 +515,11 @@ fn submodules_are_noted_in_a_change_and_kept() {
     tree.write("a.rs", "1\n");
     tree.write("sub/i.rs", "changed\n");
     let target = tree.select(TargetSpec::Uncommitted);
-    assert_eq!(names(&target), [".gitmodules", "a.rs", "sub"]);
+    assert_eq!(names(&target), [".gitmodules", "a.rs", "sub", "sub/i.rs"]);
+    assert_eq!(
+        diff_of(&target, "sub/i.rs"),
+        "--- a/sub/i.rs\n+++ b/sub/i.rs\n@@ -1 +1 @@\n-1\n+changed\n"
+    );
     let commit = format!("Subproject commit {}\n", inner.head());
     assert_eq!(target.files[2].text, commit);
     tree.commit("with a submodule");
@@ -529,7 +533,7 @@ fn submodules_are_noted_in_a_change_and_kept() {
         format!("--- a/sub\n+++ b/sub\n@@ -1 +1 @@\n-{commit}+Subproject commit {moved}");
     for spec in [TargetSpec::Uncommitted, TargetSpec::Base("HEAD".to_owned())] {
         let target = tree.select(spec);
-        assert_eq!(names(&target), ["sub"]);
+        assert_eq!(names(&target), ["sub", "sub/i.rs"]);
         assert_eq!(diff_of(&target, "sub"), expected);
     }
     let recorded = tree.open().snapshot(&tree.state()).unwrap();

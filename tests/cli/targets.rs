@@ -1,0 +1,171 @@
+//! Which code a review reads: submodules, other repositories in the tree, branches on branches, deleted files, and the
+//! run's own output.
+
+use crate::review::json;
+use crate::support::Sandbox;
+use crate::support::repository::{GOOD, ok};
+
+const CLEAN: &str =
+    "#!/bin/sh\ncat > /dev/null\necho \"GLEE-REVIEW-END nonce=$GLEE_NONCE findings=0\"\n";
+
+fn project(reviewer: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.git_init();
+    sandbox.write("app.py", GOOD);
+    ok(&sandbox, "git add -A; git commit -qm app");
+    sandbox.connect("lens", "reviewer", reviewer, &["--user"]);
+    sandbox
+}
+
+/// The reviewed files, and the skipped files with the reasons.
+fn covered(sandbox: &Sandbox, args: &[&str]) -> (Vec<String>, Vec<String>) {
+    let output = sandbox.glee(&[&["review", "--format", "json"], args].concat());
+    assert_eq!(output.code, 0, "{args:?}: {output}");
+    let proof = json(&output.stdout)["proof"].clone();
+    let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+    let items = |name: &str| proof[name].as_array().cloned().unwrap_or_default();
+    let files = items("covered")
+        .iter()
+        .map(|it| text(&it["file"]))
+        .collect();
+    let skipped = items("skipped");
+    let skipped = skipped
+        .iter()
+        .map(|it| format!("{} {}", text(&it["file"]), text(&it["reason"])));
+    (files, skipped.collect())
+}
+
+fn strings(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+/// Adds the submodule `lib`, and in it the submodule `lib/deep`.
+fn with_submodules(sandbox: &Sandbox) {
+    ok(
+        sandbox,
+        "export GIT_ALLOW_PROTOCOL=file; \
+         for name in deep lib; do git init -q -b main ../$name; echo 'a = 1' > ../$name/a.py; \
+           printf 'made.py linguist-generated\\n' > ../$name/.gitattributes; echo 'm = 1' > ../$name/made.py; \
+           git -C ../$name add -A; git -C ../$name commit -qm one; done; \
+         git -C ../lib submodule --quiet add ../deep deep; git -C ../lib commit -qm deep; \
+         git submodule --quiet add ../lib lib; git submodule --quiet update --init --recursive; git commit -qm lib",
+    );
+}
+
+#[test]
+fn edits_in_submodules_are_reviewed() {
+    let sandbox = project(CLEAN);
+    with_submodules(&sandbox);
+    let nothing = sandbox.glee(&["review"]);
+    assert!(nothing.stdout.contains("Nothing to review"), "{nothing}");
+    for (edit, files) in [
+        ("echo 'b = 2' >> lib/a.py", vec!["lib/a.py"]),
+        (
+            "echo 'n = 1' > lib/new.py; git -C lib add new.py",
+            vec!["lib/new.py"],
+        ),
+        ("git -C lib rm -q a.py", vec!["lib/a.py"]),
+        ("git -C lib mv a.py b.py", vec!["lib/b.py"]),
+        ("echo 'd = 2' >> lib/deep/a.py", vec!["lib/deep/a.py"]),
+        (
+            "git -C lib commit -q --allow-empty -m two; echo 'b = 2' >> lib/a.py",
+            vec!["lib", "lib/a.py"],
+        ),
+        (
+            "echo 'b = 2' >> lib/a.py; echo 'c = 3' >> app.py",
+            vec!["app.py", "lib/a.py"],
+        ),
+    ] {
+        let sandbox = sandbox.copy();
+        ok(&sandbox, edit);
+        for args in [&[][..], &["--base", "HEAD"]] {
+            assert_eq!(
+                covered(&sandbox, args).0,
+                strings(&files),
+                "{edit} {args:?}"
+            );
+        }
+    }
+    ok(
+        &sandbox,
+        "echo 'm = 2' >> lib/made.py; echo lib/a.py > .gleeignore; git add .gleeignore; git commit -qm x; echo 'b = 2' >> lib/a.py",
+    );
+    assert_eq!(
+        covered(&sandbox, &[]),
+        (
+            vec![],
+            strings(&["lib/a.py ignored", "lib/made.py generated"])
+        )
+    );
+    ok(&sandbox, "rm .gleeignore; git commit -qam x");
+    let prompt = CLEAN.replace("/dev/null", "\"$HOME/prompt\"");
+    sandbox.program("lens", &prompt);
+    covered(&sandbox, &["--full"]);
+    let prompt = std::fs::read_to_string(sandbox.home().join("prompt")).expect("a prompt");
+    assert!(
+        prompt.contains("b = 2") && prompt.contains("lib/a.py"),
+        "{prompt}"
+    );
+}
+
+#[test]
+fn other_repositories_and_work_trees_are_named_and_left_out() {
+    let sandbox = project(CLEAN);
+    ok(
+        &sandbox,
+        "for n in 1 2; do git worktree add -q .claude/worktrees/w$n -b w$n; echo 'evil()' >> .claude/worktrees/w$n/app.py; done; \
+         git init -q vendor/other; echo 'x = 1' > vendor/other/x.py; echo 'mine = 1' > mine.py",
+    );
+    let others = strings(&[
+        ".claude/worktrees/w1 repository",
+        ".claude/worktrees/w2 repository",
+        "vendor/other repository",
+    ]);
+    for args in [&[][..], &["--base", "HEAD"]] {
+        assert_eq!(
+            covered(&sandbox, args),
+            (strings(&["mine.py"]), others.clone())
+        );
+    }
+    let (files, skipped) = covered(&sandbox, &["."]);
+    assert_eq!(files, strings(&["app.py", "mine.py"]));
+    assert_eq!(skipped, strings(&["vendor/other repository"]));
+    assert_eq!(
+        covered(&sandbox, &["vendor/other"]).0,
+        strings(&["vendor/other/x.py"])
+    );
+    let shown = sandbox.glee(&["review"]).stdout;
+    assert!(
+        shown.contains("vendor/other (another repository or work tree)"),
+        "{shown}"
+    );
+    ok(&sandbox, "rm mine.py");
+    let nothing = sandbox.glee(&["review"]);
+    assert_eq!(nothing.code, 0, "{nothing}");
+    assert!(nothing.stdout.contains("Nothing to review"), "{nothing}");
+}
+
+#[test]
+fn a_change_that_the_base_has_too_is_no_difference() {
+    let sandbox = project(CLEAN);
+    ok(
+        &sandbox,
+        "git switch -qc topic; echo 'a = 1' > a.py; git add .; git commit -qm a; git switch -q main; \
+         git cherry-pick topic > ../log; git commit -q --amend -m 'Picked'; git switch -q topic",
+    );
+    let output = sandbox.glee(&["review", "--base", "main"]);
+    assert!(output.stdout.contains("Nothing to review"), "{output}");
+    sandbox.write("b.py", GOOD);
+    assert_eq!(covered(&sandbox, &["--base", "main"]).0, strings(&["b.py"]));
+    sandbox.write("a.py", GOOD);
+    assert_eq!(
+        covered(&sandbox, &["--base", "main"]).0,
+        strings(&["a.py", "b.py"])
+    );
+    ok(&sandbox, "rm a.py b.py");
+    assert_eq!(
+        covered(&sandbox, &["--base", "main"]).0,
+        strings(&[]),
+        "deleted, as at the fork"
+    );
+}
