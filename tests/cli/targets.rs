@@ -146,6 +146,78 @@ fn other_repositories_and_work_trees_are_named_and_left_out() {
 }
 
 #[test]
+fn a_branch_on_a_branch_is_told_the_nearer_base() {
+    for (prepare, base, nearer) in [
+        (
+            "git switch -qc parent; commit; git switch -qc child; commit",
+            "main",
+            Some("parent"),
+        ),
+        (
+            "git switch -qc one; commit; git switch -qc two; commit; git switch -qc child; commit",
+            "main",
+            Some("two"),
+        ),
+        (
+            "git switch -qc parent; commit; git switch -qc child --track parent 2> ../log; commit; git switch -q parent; \
+             commit; git switch -q child",
+            "main",
+            Some("parent"),
+        ),
+        (
+            "git switch -qc parent; commit; git push -q ../origin.git parent; git remote add origin ../origin.git; \
+             git fetch -q origin; git switch -qc child origin/parent; git branch -qD parent; commit",
+            "main",
+            Some("origin/parent"),
+        ),
+        ("git switch -qc child; commit", "main", None),
+        (
+            "git switch -qc parent; commit; git switch -qc child; commit",
+            "parent",
+            None,
+        ),
+        (
+            "git switch -qc child; commit; git branch later",
+            "main",
+            None,
+        ),
+        (
+            "git switch -qc side; commit; git switch -q main; git switch -qc child; commit; git merge -q --no-edit side; commit",
+            "main",
+            None,
+        ),
+        (
+            "git switch -qc child; commit; git push -q ../origin.git child; git remote add origin ../origin.git; \
+             git fetch -q origin; git branch -q -u origin/child; commit",
+            "main",
+            None,
+        ),
+    ] {
+        let sandbox = project(CLEAN);
+        let commit = "n=0; commit() { n=$((n + 1)); echo \"n = $n\" > $(git branch --show-current)$n.py; git add -A; \
+                      git commit -qm $n; }; git init -q --bare ../origin.git; ";
+        ok(&sandbox, &format!("{commit}{prepare}"));
+        let output = sandbox.glee(&["review", "--base", base]);
+        assert_eq!(output.code, 0, "{prepare}: {output}");
+        let notes: Vec<&str> = output
+            .stderr
+            .lines()
+            .filter(|line| line.contains("lies between"))
+            .collect();
+        match nearer {
+            None => assert_eq!(notes, [""; 0], "{prepare}"),
+            Some(nearer) => {
+                assert_eq!(notes.len(), 1, "{prepare}: {output}");
+                assert!(
+                    notes[0].contains(&format!("`--base {nearer}`")),
+                    "{prepare}: {output}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
 fn a_change_that_the_base_has_too_is_no_difference() {
     let sandbox = project(CLEAN);
     ok(

@@ -10,6 +10,7 @@ pub(crate) mod path_bytes;
 pub(crate) mod plumbing;
 pub(crate) mod remote_address;
 pub(crate) mod shared_rulings;
+mod stacked;
 pub(crate) mod worktree_scan;
 
 pub use exchange::{ExchangeRemote, FetchedRecord};

@@ -23,6 +23,7 @@ use crate::config::schema::values::ConfirmAbove;
 use crate::config::settings::Settings;
 use crate::domain::event::{AtBase, Mode, Plan, Staged};
 use crate::domain::{Agent, AgentName, ExitReason, Role, Route};
+use crate::protocol::text::printable;
 use crate::workflows::review::{
     self, Preview, ReviewPlanError, disputes::rulings, disputes::rulings::SharedRulings,
 };
@@ -334,6 +335,16 @@ pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>
         shard: review::shard_limit(&settings),
     };
     let mut target = workspace.select(&spec, &options)?;
+    if let TargetSpec::Base(base) = &spec
+        && let Ok(Some(nearer)) = workspace.branch_between(base)
+    {
+        let nearer = printable::line(&nearer);
+        globals.say(&format!(
+            "note: `{nearer}` lies between `{}` and this branch, so its commits are reviewed too; `--base {nearer}` \
+             leaves them out",
+            printable::line(base)
+        ));
+    }
     review::leave_out_documents(&settings, &mut target);
     let chosen = args.on_dispute;
     let asks = globals.interactive() && chosen.is_none();
