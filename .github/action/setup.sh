@@ -12,6 +12,9 @@ digest() { # of standard input
 }
 
 case $MODE in warn | enforce) ;; *) fail "the input \`mode\` is \`warn\` or \`enforce\`" ;; esac
+if [ -z "$TARGET" ] && [ "${GITHUB_EVENT_NAME:-}" = merge_group ]; then
+  fail "the event \`merge_group\` has no pull request: give the commits of the queue as \`target\` (see docs/how-to/ci.md)"
+fi
 if [ -z "$TARGET" ] && ! [[ $PULL_REQUEST =~ ^[0-9]+$ ]]; then
   fail "the input \`pull-request\` needs the number of a pull request; without one, give a \`target\`"
 fi

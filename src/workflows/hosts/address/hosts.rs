@@ -71,6 +71,15 @@ pub(crate) fn number_of_job(env: Variables<'_>) -> Option<u64> {
         .ok()
 }
 
+/// Returns the branch into which the merge queue of the CI job merges. GitHub names the queue's own branch
+/// `gh-readonly-queue/<branch>/pr-<number>-<commit>`.
+pub(crate) fn queue_of_job(env: Variables<'_>) -> Option<String> {
+    let reference = set(env, "GITHUB_REF")?;
+    let queued = reference.strip_prefix("refs/heads/gh-readonly-queue/")?;
+    let (branch, _) = queued.rsplit_once("/pr-")?;
+    Some(branch.to_owned())
+}
+
 /// Returns the kind of a public host, such as `github.com`.
 pub(crate) fn known(host: &str) -> Option<HostKind> {
     match host {

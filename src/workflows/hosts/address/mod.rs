@@ -52,6 +52,11 @@ pub enum AddressError {
     Invalid(String),
     #[error("the number of the pull request is missing")]
     NoNumber,
+    #[error("a merge queue tests commits, and has no pull request of its own")]
+    MergeQueue {
+        /// The branch into which the queue merges.
+        branch: String,
+    },
     #[error(
         "the host of pull request {0} is unknown, because the repository has no remote with a host"
     )]
@@ -69,6 +74,10 @@ impl Advice for AddressError {
                 "give the number, such as 7, or the web address, such as https://github.com/owner/repository/pull/7"
                     .to_owned()
             }
+            Self::MergeQueue { branch } => format!(
+                "review the commits of the queue, without `--pr` and `--publish`: `glee review --base origin/{branch}` (the \
+                 input `target` of the action)"
+            ),
             Self::NoHost(number) => {
                 format!("give the web address, such as https://github.com/owner/repository/pull/{number}")
             }
@@ -99,7 +108,11 @@ pub fn find(
         return with_host(place, number, env);
     }
     let number = if wanted.is_empty() {
-        hosts::number_of_job(env).ok_or(AddressError::NoNumber)?
+        match (hosts::number_of_job(env), hosts::queue_of_job(env)) {
+            (Some(number), _) => number,
+            (None, Some(branch)) => return Err(AddressError::MergeQueue { branch }),
+            (None, None) => return Err(AddressError::NoNumber),
+        }
     } else {
         let digits = wanted.strip_prefix(['#', '!']).unwrap_or(wanted);
         digits

@@ -60,6 +60,27 @@ fn found(wanted: &str, remote: Option<&str>, env: &[(&str, &str)]) -> String {
 }
 
 #[rstest]
+#[case("refs/heads/gh-readonly-queue/main/pr-7-abc", Some("origin/main"))]
+#[case(
+    "refs/heads/gh-readonly-queue/release/1.x/pr-12-0123",
+    Some("origin/release/1.x")
+)]
+#[case("refs/heads/gh-readonly-queue/a/pr-1/pr-7-abc", Some("origin/a/pr-1"))]
+#[case("refs/heads/main", None)]
+fn a_merge_queue_has_no_request(#[case] reference: &str, #[case] base: Option<&str>) {
+    let variable = |name: &str| (name == "GITHUB_REF").then(|| reference.to_owned());
+    let error = find("", Some("https://github.com/o/r.git"), &variable).unwrap_err();
+    let hint = error.hint().unwrap();
+    match base {
+        Some(base) => assert!(
+            hint.contains(&format!("glee review --base {base}`")),
+            "{hint}"
+        ),
+        None => assert_eq!(error, AddressError::NoNumber),
+    }
+}
+
+#[rstest]
 #[case(
     "https://github.com/o/r/pull/7",
     "GitHub github.com https://api.github.com o r 7"
