@@ -40,11 +40,21 @@ impl SourceFile {
     }
 
     pub fn deleted_lines(&self) -> u32 {
+        u32::try_from(self.removed().count()).unwrap_or(u32::MAX)
+    }
+
+    /// The text of a deleted file before the change, as far as the diff shows it. `None` for every other file.
+    pub fn deleted_text(&self) -> Option<String> {
+        let lines: Vec<&str> = self.removed().collect();
+        self.is_deleted().then(|| lines.join("\n"))
+    }
+
+    fn removed(&self) -> impl Iterator<Item = &str> {
         let body = self
             .diff
             .iter()
             .flat_map(|diff| diff.lines().skip_while(|line| !line.starts_with("@@ ")));
-        u32::try_from(body.filter(|line| line.starts_with('-')).count()).unwrap_or(u32::MAX)
+        body.filter_map(|line| line.strip_prefix('-'))
     }
 }
 

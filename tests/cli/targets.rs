@@ -241,3 +241,44 @@ fn a_change_that_the_base_has_too_is_no_difference() {
         "deleted, as at the fork"
     );
 }
+
+const DELETED: &str = "#!/bin/sh\ncat > /dev/null\necho '[MUST] app.py:2 The only check is deleted'\n\
+                       echo \"GLEE-REVIEW-END nonce=$GLEE_NONCE findings=1\"\n";
+
+#[test]
+fn a_finding_about_a_deleted_file_shows_the_deleted_line() {
+    for (delete, args) in [
+        ("git rm -q app.py", &["review"][..]),
+        ("rm app.py", &["review"]),
+        (
+            "git rm -q app.py; git commit -qm x",
+            &["review", "--base", "HEAD^"],
+        ),
+        (
+            "git rm -q app.py; git commit -qm x",
+            &["review", "--commit", "HEAD"],
+        ),
+    ] {
+        let sandbox = project(DELETED);
+        ok(&sandbox, delete);
+        let shown = sandbox.glee(args);
+        assert_eq!(shown.code, 1, "{delete}: {shown}");
+        assert!(
+            shown.stdout.contains("2 |     return len(text)"),
+            "{delete}: {shown}"
+        );
+        for (format, place) in [
+            ("sarif", "\"startLine\": 2"),
+            ("sarif-github", "\"startLine\": 2"),
+            ("rdjsonl", "\"line\":2"),
+            ("gitlab", "\"begin\": 2"),
+            ("junit", "app.py:2"),
+            ("markdown", "app.py"),
+            ("html", "return"),
+        ] {
+            let report = sandbox.glee(&["runs", "show", "--format", format]);
+            assert!(report.stdout.contains(place), "{format}: {report}");
+            assert!(!report.stderr.contains("omits"), "{format}: {report}");
+        }
+    }
+}

@@ -138,12 +138,14 @@ impl Sources {
             .or_else(|| files.get(&self.redaction.text(path)))
     }
 
-    /// The redacted text of a file in a round. Rounds are counted from 1.
+    /// The redacted text of a file in a round; of a deleted file, the text before the change. Rounds are counted from 1.
     pub fn shown(&self, round: u32, path: &str) -> Option<String> {
         let file = self.file(round, path).or_else(|| self.first(path))?;
         let mut shown = self.shown.borrow_mut();
         let clean = shown.entry((round, path.to_owned())).or_insert_with(|| {
-            let text = self.redaction.text(&file.text);
+            // The lines of a finding about a deleted file are those before the change.
+            let deleted = file.deleted_text();
+            let text = self.redaction.text(deleted.as_ref().unwrap_or(&file.text));
             (text != file.text).then_some(text)
         });
         Some(clean.as_ref().unwrap_or(&file.text).clone())
