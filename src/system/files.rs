@@ -7,6 +7,7 @@ use std::io::{self, IsTerminal as _, Read as _};
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
+use std::sync::OnceLock;
 
 use nix::fcntl::OFlag;
 
@@ -17,6 +18,23 @@ pub fn regular(path: &Path) -> io::Result<File> {
     let file = open_at_once(path)?;
     checked(file.metadata()?.file_type())?;
     Ok(file)
+}
+
+/// Whether the file with these metadata receives what this process prints, because a shell redirected standard output
+/// or standard error.
+pub fn is_own_output(meta: &Metadata) -> bool {
+    static OWN: OnceLock<Vec<(u64, u64)>> = OnceLock::new();
+    let place = |meta: &Metadata| (meta.dev(), meta.ino());
+    let own = OWN.get_or_init(|| {
+        let (out, err) = (io::stdout(), io::stderr());
+        let opened = [out.as_fd(), err.as_fd()].map(|output| output.try_clone_to_owned());
+        let found = opened
+            .into_iter()
+            .flatten()
+            .filter_map(|output| File::from(output).metadata().ok());
+        found.map(|meta| place(&meta)).collect()
+    });
+    own.contains(&place(meta))
 }
 
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {

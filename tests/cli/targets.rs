@@ -3,7 +3,7 @@
 
 use crate::review::json;
 use crate::support::Sandbox;
-use crate::support::repository::{GOOD, ok};
+use crate::support::repository::{GOOD, ok, sh};
 
 const CLEAN: &str =
     "#!/bin/sh\ncat > /dev/null\necho \"GLEE-REVIEW-END nonce=$GLEE_NONCE findings=0\"\n";
@@ -281,4 +281,41 @@ fn a_finding_about_a_deleted_file_shows_the_deleted_line() {
             assert!(!report.stderr.contains("omits"), "{format}: {report}");
         }
     }
+}
+
+#[test]
+fn the_output_of_the_run_in_the_tree_is_no_change_of_the_reviewer() {
+    let sandbox = project(CLEAN);
+    assert_eq!(
+        sandbox
+            .glee(&["config", "set", "--user", "sandbox", "off"])
+            .code,
+        0
+    );
+    let glee = assert_cmd::cargo::cargo_bin!("glee").display().to_string();
+    sandbox.write("app.py", "x = 1\n");
+    for redirect in [
+        "> o 2>&1",
+        "2> e",
+        "> o 2> e",
+        "> app.py.log 2>&1",
+        ">> o 2>> o",
+    ] {
+        let output = sh(
+            &sandbox,
+            &format!(
+                "'{glee}' review app.py -v --full {redirect}; code=$?; cat o e *.log 2> /dev/null; exit $code"
+            ),
+        );
+        assert_eq!(output.code, 0, "{redirect}: {output}");
+    }
+    let writes = CLEAN.replace("echo", "echo >> o; echo");
+    sandbox.program("lens", &writes);
+    let other = sh(&sandbox, &format!("'{glee}' review app.py --full > p 2>&1"));
+    assert_eq!(
+        other.code,
+        5,
+        "another file is a change: {}",
+        sandbox.read("p")
+    );
 }

@@ -141,6 +141,10 @@ impl Repository {
         }
         for path in scan.untracked {
             let meta = lstat.get(&path);
+            // The report that a shell writes to a file of the tree is no change.
+            if meta.as_ref().is_some_and(files::is_own_output) {
+                continue;
+            }
             // An untracked file can exist in the base commit if the user removed the file only from the index.
             let known = changed.remove(&path);
             let before = known.as_ref().map_or(0, |known| known.modes.0);

@@ -151,6 +151,10 @@ impl Workspace {
             let Some(meta) = lstat.get(&path).filter(|meta| !meta.is_dir()) else {
                 continue;
             };
+            // What this process prints is no change of an agent.
+            if files::is_own_output(&meta) {
+                continue;
+            }
             let mut state = state_of(&meta, now);
             let before = earlier.and_then(|earlier| earlier.files.get(&path));
             let is_clean = |entry: &&&IndexEntry| {

@@ -11,6 +11,7 @@ use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
 use crate::domain::FileChange;
+use crate::system::files;
 use crate::system::private;
 use crate::workspace::code::text_files;
 use crate::workspace::diff::{metadata_changes, unified};
@@ -368,7 +369,7 @@ impl Repository {
             );
         }
         for path in others {
-            if let Some(meta) = lstat.get(&path) {
+            if let Some(meta) = lstat.get(&path).filter(|meta| !files::is_own_output(meta)) {
                 survey.add(&path, &meta, &lstat);
             }
         }
