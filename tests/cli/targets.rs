@@ -319,3 +319,42 @@ fn the_output_of_the_run_in_the_tree_is_no_change_of_the_reviewer() {
         sandbox.read("p")
     );
 }
+
+#[test]
+fn secrets_that_agents_do_not_get_are_counted() {
+    let token = |digit: char| {
+        format!(
+            "ghp_{}",
+            digit.to_string().repeat(3) + "abcdefghijABCDEFGHIJ0123456789abc"
+        )
+    };
+    let sandbox = project(CLEAN);
+    for (text, note) in [
+        (format!("A = '{}'\n", token('1')), Some("1 secret withheld")),
+        (
+            format!("A = '{}'\nB = '{}'\n", token('1'), token('2')),
+            Some("2 secrets withheld"),
+        ),
+        (
+            format!("A = '{0}'\nB = '{0}'\n", token('1')),
+            Some("1 secret withheld"),
+        ),
+        ("A = 1\n".to_owned(), None),
+    ] {
+        sandbox.write("app.py", &text);
+        let output = sandbox.glee(&["review"]);
+        assert_eq!(output.code, 0, "{output}");
+        let notes: Vec<&str> = output
+            .stdout
+            .lines()
+            .filter(|line| line.contains("withheld"))
+            .collect();
+        match note {
+            Some(note) => assert!(
+                notes.len() == 1 && notes[0].contains(note),
+                "{text}: {output}"
+            ),
+            None => assert_eq!(notes, [""; 0], "{output}"),
+        }
+    }
+}

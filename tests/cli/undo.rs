@@ -181,3 +181,32 @@ fn a_person_is_asked_before_anything_is_changed() {
         assert_eq!(sandbox.read("plain.py"), TEXT);
     }
 }
+
+#[test]
+fn a_file_that_git_has_not_merged_is_kept() {
+    for begin in [
+        "git rebase -q other",
+        "git merge -q other",
+        "git cherry-pick other",
+    ] {
+        let sandbox = coded();
+        let git = |line: &str| {
+            let done = sandbox.shell().args(["-c", line]).output();
+            done.expect("a shell starts").status.success()
+        };
+        let prepare = "git branch -q other; git add -A; git commit -qm coded; git switch -q other; \
+                       sed -i 's/8/theirs/' clash.py; sed -i 's/one/ours/; s/8/theirs/' merged.py; git commit -qam theirs; \
+                       git switch -q main";
+        assert!(git(prepare) && !git(begin), "{begin} has a conflict");
+        let conflict = sandbox.read("merged.py");
+        assert!(conflict.contains("<<<<<<<"), "{conflict}");
+        let undone = sandbox.glee(&["runs", "undo", "--force"]);
+        assert_eq!(undone.code, 3, "{undone}");
+        assert!(undone.stdout.contains("has a conflict of git"), "{undone}");
+        assert_eq!(sandbox.read("merged.py"), conflict, "{begin}");
+        assert!(
+            sandbox.read("plain.py").starts_with("one"),
+            "other files are undone"
+        );
+    }
+}

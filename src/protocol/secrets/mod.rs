@@ -34,6 +34,13 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// The secrets in a text, as they are written.
+pub fn found(text: &str) -> impl Iterator<Item = &[u8]> {
+    find(text.as_bytes())
+        .into_iter()
+        .map(|secret| &text.as_bytes()[secret.at])
+}
+
 /// Redacts all strings of a value. Panics if the value cannot be deserialised from its own JSON, which never
 /// happens for the types that Glee records.
 pub fn redact_value<T: serde::Serialize + DeserializeOwned>(value: T) -> T {

@@ -77,6 +77,10 @@ pub async fn start(
         refuse_unfollowed(&guard)?;
     }
     let mut review = prepared(setup, resolver, run, &plan)?;
+    let leaves = plan.agents.iter().any(|agent| !agent.is_embedded());
+    let withheld = leaves
+        .then(|| review.resources.redaction().withheld(&target.files))
+        .flatten();
     let kept = review.resources.agents.keep_change(&target.files);
     kept.map_err(RunError::Sources)?;
     review
@@ -122,7 +126,8 @@ pub async fn start(
         }))
         .chain(notices)
         .chain(at_base)
-        .chain(unread),
+        .chain(unread)
+        .chain(withheld.map(EventKind::notice)),
     )?;
     review.resources.guard = guard;
     review.reuse().await?;

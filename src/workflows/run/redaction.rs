@@ -3,6 +3,7 @@
 //! Requests to embedded agents are not redacted, because these agents are part of this program. Answers are
 //! redacted before they are parsed.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Seek as _};
 use std::path::Path;
@@ -10,7 +11,7 @@ use std::path::Path;
 use crate::agents::AnswerText;
 use crate::config::settings;
 use crate::domain::event::{ConsensusEvent, EventKind, Plan, ReviewEvent, WatchEvent};
-use crate::domain::{Agent, FileChange, FileReview, StagePlan, WatchPlan};
+use crate::domain::{Agent, FileChange, FileReview, StagePlan, WatchPlan, number_of};
 use crate::protocol::request::{Request, SourceFile};
 use crate::protocol::secrets;
 
@@ -158,6 +159,17 @@ impl Redaction {
         } else {
             files
         }
+    }
+
+    /// Says how many secrets of the files agents do not get; `None` if there are none.
+    pub(crate) fn withheld(self, files: &[SourceFile]) -> Option<String> {
+        let mut withheld = BTreeSet::new();
+        for file in files.iter().filter(|_| self.on) {
+            withheld.extend(secrets::found(&file.text));
+            withheld.extend(file.diff.as_deref().into_iter().flat_map(secrets::found));
+        }
+        let number = number_of(withheld.len(), "secret");
+        (!withheld.is_empty()).then(|| format!("{number} withheld: agents get a placeholder"))
     }
 
     pub(crate) fn changes(self, changes: Vec<FileChange>) -> Vec<FileChange> {

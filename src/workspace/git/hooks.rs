@@ -33,8 +33,10 @@ pub struct PushedRef {
 pub enum PushedCommits {
     /// The commits `A..B`.
     Range(String),
-    /// The push deletes the ref, adds no commit, or changes a ref that is not a branch.
+    /// The push deletes the ref, adds no commit, or changes a tag.
     Nothing,
+    /// The ref is not a branch, a tag or a change for a branch.
+    Other,
     /// The clone contains no common ancestor of the pushed commits and the branches of the remote.
     NoBase,
 }
@@ -47,6 +49,10 @@ const OPERATIONS: [(&str, &str); 5] = [
     ("rebase-merge", "rebase"),
     ("rebase-apply", "rebase"),
 ];
+
+/// A host that reviews changes receives them on this ref, followed by the name of the branch: `refs/for/main`. A topic
+/// (`refs/for/main/topic`) and options (`refs/for/main%wip`) can follow.
+const FOR_BRANCH: &str = "refs/for/";
 
 /// The branches that are tried if the default branch of a remote is not recorded in the clone.
 const DEFAULT_BRANCHES: [&str; 3] = ["HEAD", "main", "master"];
@@ -113,9 +119,17 @@ impl Workspace {
     pub fn pushed_commits(&self, remote: &str, pushed: &PushedRef) -> Result<PushedCommits> {
         let git = self.git_of_hooks()?;
         let is_none = |id: &str| id.bytes().all(|byte| byte == b'0');
-        if is_none(&pushed.local_id) || !pushed.remote_ref.starts_with("refs/heads/") {
+        let reference = pushed.remote_ref.as_str();
+        if is_none(&pushed.local_id) || reference.starts_with("refs/tags/") {
             return Ok(PushedCommits::Nothing);
         }
+        let of_change = reference.strip_prefix(FOR_BRANCH);
+        if of_change.is_none() && !reference.starts_with("refs/heads/") {
+            return Ok(PushedCommits::Other);
+        }
+        let named = of_change.and_then(|name| name.split('%').next());
+        let mut branches: Vec<&str> = named.into_iter().flat_map(with_parents).collect();
+        branches.extend(DEFAULT_BRANCHES);
         // A ref below `refs/heads` can point to an object that is not a commit.
         let Some(tip) = git.find(&format!("{}^{{commit}}", pushed.local_id))? else {
             return Ok(PushedCommits::Nothing);
@@ -134,7 +148,7 @@ impl Workspace {
         // If the user pushes to an address, the clone has no remote-tracking branches of that address, so the
         // branches of `origin` are used.
         for remote in [remote, "origin"] {
-            for branch in DEFAULT_BRANCHES {
+            for branch in &branches {
                 if default.is_none() {
                     default = known(&format!("refs/remotes/{remote}/{branch}"))?;
                 }
@@ -176,6 +190,11 @@ impl Repository {
         let mut values = fields.chunks_exact(2).filter(|pair| pair[0] != b"command");
         Ok(values.next_back().map(|pair| path_bytes::path(pair[1])))
     }
+}
+
+/// A name, and the names before each of its slashes, the longest first.
+fn with_parents(name: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(name), |name| Some(name.rsplit_once('/')?.0))
 }
 
 /// Resolves `..` in a path, and symbolic links in the existing part of the path.

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::domain::RunId;
-use crate::workspace::git::{GitObject, path_bytes};
+use crate::workspace::git::{GitObject, Repository, path_bytes};
 use crate::workspace::guard::{TreeIdentity, TreeRelation};
 use crate::workspace::snapshot::{
     Bytes, FileKind, Ignored, Image, Kept, ManifestEntry, SnapshotNote, differing, ignored_files,
@@ -135,6 +135,16 @@ impl Workspace {
             .plan())
     }
 
+    /// The files that git has not merged.
+    fn unmerged(&self) -> Result<BTreeSet<Vec<u8>>> {
+        let scan = self.repository.as_ref().map(Repository::scan).transpose()?;
+        let entries = scan.into_iter().flat_map(|scan| scan.entries);
+        Ok(entries
+            .filter(|entry| entry.stage > 0)
+            .map(|entry| entry.path)
+            .collect())
+    }
+
     fn work_of_undo<'a>(
         &self,
         run: &RunId,
@@ -151,6 +161,7 @@ impl Workspace {
             .map(<[u8]>::to_vec)
             .collect();
         let changes = self.changes_of(run, &mut spans, state_dir)?;
+        let unmerged = self.unmerged()?;
         let nothing = Image::new();
         let first = spans.first().map_or(&nothing, |(before, _)| before);
         for (path, mut changes) in changes {
@@ -160,7 +171,11 @@ impl Workspace {
                 changes.retain(|(before, _)| before.is_some());
             }
             let is_new = changes.iter().all(|(before, _)| before.is_none());
-            let (now, occupancy) = match inspect(self.root(), &path) {
+            let inspected = match unmerged.contains(&path) {
+                true => Err(Clash::Unmerged),
+                false => inspect(self.root(), &path),
+            };
+            let (now, occupancy) = match inspected {
                 Ok(found) => found,
                 Err(clash) => {
                     work.undone.conflicts.push(UndoConflict { path, clash });
@@ -237,12 +252,17 @@ impl Workspace {
         log: &UndoLog,
     ) -> Result<(Work<'a>, Vec<Vec<u8>>)> {
         let mut done = Vec::new();
+        let unmerged = self.unmerged()?;
         for (path, entry) in &log.undone {
             let change = (
                 log.content(entry.found.as_ref())?,
                 Some(log.content(entry.put.as_ref())?),
             );
-            match inspect(self.root(), path) {
+            let inspected = match unmerged.contains(path) {
+                true => Err(Clash::Unmerged),
+                false => inspect(self.root(), path),
+            };
+            match inspected {
                 Ok((now, _)) if now == change.0 => done.push(path.clone()),
                 Ok((now, occupancy)) => work.add(path.clone(), occupancy, now, &[change], log)?,
                 Err(clash) => work.undone.conflicts.push(UndoConflict {

@@ -40,6 +40,8 @@ pub enum Clash {
     Folder,
     Above,
     Unreadable,
+    /// Git has not merged the file, so the file contains the lines of several versions.
+    Unmerged,
 }
 
 impl Clash {
@@ -56,12 +58,16 @@ impl Clash {
             Self::Folder => "replaced by a folder with other files",
             Self::Above => "its folder was replaced by a file or a link",
             Self::Unreadable => "cannot be read",
+            Self::Unmerged => "has a conflict of git: first end or abort the merge or rebase",
         }
     }
 
     /// Whether the conflict can be resolved by discarding the later changes ([`Forced`](crate::workspace::Forced)).
     pub fn can_be_forced(self) -> bool {
-        !matches!(self, Self::Folder | Self::Above | Self::Unreadable)
+        !matches!(
+            self,
+            Self::Folder | Self::Above | Self::Unreadable | Self::Unmerged
+        )
     }
 }
 

@@ -110,6 +110,36 @@ fn the_new_commits_of_each_branch_are_reviewed() {
 }
 
 #[test]
+fn changes_for_a_branch_are_reviewed_and_other_refs_are_named() {
+    let sandbox = with_remote();
+    ok(&sandbox, "glee hook install pre-push");
+    commit(&sandbox, "a.py", GOOD);
+    for target in ["refs/for/main", "refs/for/main%wip", "refs/for/main/topic"] {
+        assert_eq!(
+            reviewed(&sandbox, &format!("git push -q origin HEAD:{target}")),
+            ["Change a.py"],
+            "{target}"
+        );
+        ok(
+            &sandbox,
+            "git -C ../origin.git for-each-ref --format='delete %(refname)' refs/for | git -C ../origin.git update-ref --stdin",
+        );
+    }
+    let other = ok(&sandbox, "git push origin HEAD:refs/reviews/1");
+    assert!(
+        other.stderr.contains("`refs/reviews/1` is not a branch"),
+        "{other}"
+    );
+    commit(&sandbox, "b.py", EVIL);
+    ok(&sandbox, "glee hook install pre-push --mode block");
+    let refused = sh(&sandbox, "git push origin HEAD:refs/for/main");
+    assert!(
+        refused.code != 0 && refused.to_string().contains("eval"),
+        "{refused}"
+    );
+}
+
+#[test]
 fn a_push_with_open_findings_is_refused_in_the_mode_block() {
     let sandbox = with_remote();
     ok(&sandbox, "glee hook install pre-push --mode block");

@@ -7,6 +7,7 @@ use super::options::{HOOKS, Hook, HookMode, HookOptions};
 use crate::cli::commands::work::review;
 use crate::cli::context::{CommandError, CommandResult, Globals, one_of, place, stream};
 use crate::domain::ExitReason;
+use crate::protocol::text::printable;
 use crate::workspace::{PushedCommits, PushedRef};
 
 /// Run the review of a hook (git runs this command)
@@ -109,6 +110,10 @@ fn pushed(args: &Args, globals: &Globals) -> Result<Vec<Vec<String>>, CommandErr
     for pushed in refs(variable)? {
         match workspace.pushed_commits(&remote, &pushed)? {
             PushedCommits::Nothing => {}
+            PushedCommits::Other => globals.say(&format!(
+                "glee: `{}` is not a branch, so the hook does not review it",
+                printable::line(&pushed.remote_ref)
+            )),
             PushedCommits::Range(range) if targets.iter().any(|target| target[0] == range) => {}
             PushedCommits::Range(range) => targets.push(vec![range]),
             PushedCommits::NoBase => globals.say(
