@@ -6,8 +6,8 @@ use std::fs::{File, FileType, Metadata};
 use std::io::{self, IsTerminal as _, Read as _};
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
-use std::path::Path;
 use std::sync::OnceLock;
+use std::path::{Path, PathBuf};
 
 use nix::fcntl::OFlag;
 
@@ -65,6 +65,43 @@ pub fn input(path: &Path) -> io::Result<File> {
         Err(_) if is_terminal(path) => File::open(path),
         opened => opened,
     }
+}
+
+/// Replaces `target` atomically. `write` creates the new version at `aside`, which is on the same file system as
+/// `target`. One process at a time uses `aside`: what a killed process left there is removed.
+pub fn replace(
+    target: &Path,
+    aside: &Path,
+    write: impl FnOnce(&Path) -> io::Result<()>,
+) -> io::Result<()> {
+    remove(aside)?;
+    let replaced = write(aside).and_then(|()| std::fs::rename(aside, target));
+    if replaced.is_err() {
+        remove(aside)?;
+    }
+    replaced
+}
+
+/// Removes a file. A missing file is no error.
+pub fn remove(path: &Path) -> io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// The git folder of the work tree that contains `folder`: `.git`, or the folder that a `.git` file names. Runs no
+/// git.
+pub fn git_folder(folder: &Path) -> Option<PathBuf> {
+    folder.ancestors().find_map(|above| {
+        let git = above.join(".git");
+        if git.is_dir() {
+            return Some(git);
+        }
+        let text = read_to_string(&git).ok()?;
+        let named = above.join(text.strip_prefix("gitdir: ")?.trim_end());
+        named.is_dir().then_some(named)
+    })
 }
 
 fn checked(kind: FileType) -> io::Result<()> {

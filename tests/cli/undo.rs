@@ -210,3 +210,108 @@ fn a_file_that_git_has_not_merged_is_kept() {
         );
     }
 }
+/// Changes 150 files.
+const MANY: &str = r#"#!/bin/sh
+cat >/dev/null
+if [ "$GLEE_TASK" = respond ]; then for i in $(seq 150); do echo coder >d/f$i; done; fi
+echo "[$GLEE_FINDINGS] IMPLEMENTED: done"
+echo "GLEE-RESPONSE-END nonce=$GLEE_NONCE answers=1"
+"#;
+
+/// The entries of `folder` and its subfolders whose name shows that Glee made them.
+fn of_glee(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    walkdir(folder)
+        .into_iter()
+        .filter(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with(".glee-") || name.starts_with("glee-")
+        })
+        .collect()
+}
+
+fn walkdir(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        found.push(entry.path());
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            found.extend(walkdir(&entry.path()));
+        }
+    }
+    found
+}
+
+#[test]
+fn a_killed_undo_leaves_nothing_of_glee_in_the_tree() {
+    // The last rows have the new versions on another file system than the tree, where the machine has one.
+    for (is_git, elsewhere) in [(true, false), (false, false), (false, true), (true, true)] {
+        let other = tempfile::tempdir_in("/dev/shm").expect("a folder in memory");
+        let mut sandbox = Sandbox::new();
+        if elsewhere {
+            sandbox.env("GLEE_STATE_DIR", other.path().display().to_string());
+        }
+        if is_git && elsewhere {
+            let git = other.path().join("git").display().to_string();
+            sandbox.git(&["init", "-q", "-b", "main", "--separate-git-dir", &git]);
+        } else if is_git {
+            sandbox.git_init();
+        }
+        for i in 1..=150 {
+            sandbox.write(format!("d/f{i}"), format!("{i}\n"));
+        }
+        sandbox.write("plain.py", TEXT);
+        if is_git {
+            sandbox.git(&["add", "-A"]);
+            sandbox.git(&["commit", "-q", "-m", "Begin"]);
+        }
+        sandbox.connect("lens", "reviewer", REVIEWER, &[]);
+        sandbox.connect("pen", "coder", MANY, &[]);
+        sandbox.glee(&["review", "plain.py", "--fix", "--no-input"]);
+        assert_eq!(sandbox.read("d/f7"), "coder\n");
+        for kill in 0..6_u64 {
+            let mut undo = sandbox
+                .command(&["runs", "undo", "--yes"])
+                .stdout(std::process::Stdio::null())
+                .stderr(std::process::Stdio::null())
+                .spawn()
+                .expect("the binary runs");
+            std::thread::sleep(std::time::Duration::from_millis(60 + 50 * kill));
+            drop(undo.kill());
+            undo.wait().expect("it ends");
+            if is_git {
+                let staged = sandbox.git(&["add", "-A", "--dry-run"]);
+                assert!(!staged.contains("glee-"), "{staged}");
+            }
+            if !elsewhere {
+                assert!(of_glee(&sandbox.root().join("d")).is_empty());
+            }
+            let again = sandbox.glee(&["runs", "undo", "--yes"]);
+            assert_eq!(again.code, 0, "{again}");
+            assert!(of_glee(&sandbox.root()).is_empty());
+            assert_eq!(sandbox.read("d/f7"), "7\n");
+            let redone = sandbox.glee(&["runs", "undo", "--redo", "--yes"]);
+            assert_eq!(redone.code, 0, "{redone}");
+        }
+    }
+}
+
+#[test]
+fn a_tree_that_is_locked_by_anyone_is_edited_by_nobody_else() {
+    let sandbox = coded();
+    let held = std::fs::File::open(sandbox.root()).expect("the tree");
+    held.try_lock().expect("it is free");
+    let before = tree(&sandbox);
+    for args in [
+        &["review", "plain.py", "--fix"][..],
+        &["runs", "undo", "--yes"],
+        &["runs", "undo", "--redo"],
+    ] {
+        let refused = sandbox.glee(args);
+        assert_eq!(refused.code, 6, "{refused}");
+        assert_eq!(tree(&sandbox), before);
+    }
+    let reviewed = sandbox.glee(&["review", "plain.py", "--dry-run"]);
+    assert_eq!(reviewed.code, 0, "{reviewed}");
+    drop(held);
+    let undone = sandbox.glee(&["runs", "undo", "--yes"]);
+    assert_eq!(undone.code, 3, "{undone}");
+}

@@ -4,7 +4,7 @@
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use crate::domain::Advice;
@@ -88,31 +88,40 @@ pub fn write(path: &Path, text: &str, links: Links) -> Result<(), FileError> {
         path.to_owned()
     };
     let folder = target.parent().unwrap_or(folder);
-    let mut file = tempfile::Builder::new()
-        .prefix(".config")
-        .tempfile_in(folder)
-        .map_err(unwritable)?;
     let permissions = match exists {
         true => fs::metadata(&target).map_err(unwritable)?.permissions(),
         // The mode of a new file has to be set, because the temporary file has mode 0600.
         false => fs::Permissions::from_mode(0o644),
     };
-    file.as_file()
-        .set_permissions(permissions)
-        .map_err(unwritable)?;
-    file.write_all(text.as_bytes()).map_err(unwritable)?;
-    file.as_file().sync_all().map_err(unwritable)?;
-    file.persist(&target)
-        .map_err(|error| unwritable(error.error))?;
-    File::open(folder)
-        .and_then(|folder| folder.sync_all())
-        .or_else(|error| match error.kind() {
-            // Errors of these three kinds are ignored, because some systems do not support syncing a folder.
-            io::ErrorKind::PermissionDenied
-            | io::ErrorKind::Unsupported
-            | io::ErrorKind::InvalidInput => Ok(()),
-            _ => Err(unwritable(error)),
-        })
+    let opened = File::open(folder).map_err(unwritable)?;
+    // One process at a time writes into the folder. Some file systems have no locks.
+    drop(opened.lock());
+    let create = |new: &Path| {
+        let mut file = File::create_new(new)?;
+        file.set_permissions(permissions)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()
+    };
+    files::replace(&target, &aside(&target, folder), create).map_err(unwritable)?;
+    opened.sync_all().or_else(|error| match error.kind() {
+        // Errors of these three kinds are ignored, because some systems do not support syncing a folder.
+        io::ErrorKind::PermissionDenied
+        | io::ErrorKind::Unsupported
+        | io::ErrorKind::InvalidInput => Ok(()),
+        _ => Err(unwritable(error)),
+    })
+}
+
+/// Where the new version of a file is written: in the git folder, from which `git add` takes nothing; on another
+/// file system, or outside git, beside the file. The name is fixed, so that the next write removes what a killed
+/// process left.
+fn aside(target: &Path, folder: &Path) -> PathBuf {
+    let name = blake3::hash(target.as_os_str().as_encoded_bytes()).to_hex();
+    let device = |folder: &Path| fs::metadata(folder).map(|found| found.dev()).ok();
+    match files::git_folder(folder).filter(|git| device(git) == device(folder)) {
+        Some(git) => git.join(format!("glee-{}", &name[..16])),
+        None => folder.join(format!(".glee-{}", &name[..16])),
+    }
 }
 
 fn exists(path: &Path, links: Links) -> Result<bool, FileError> {

@@ -183,6 +183,11 @@ impl Repository {
         ))
     }
 
+    /// Where a new version of a file is written before it is moved into the tree: `git add` takes nothing from here.
+    pub(crate) fn aside(&self) -> PathBuf {
+        self.git_dir.join("glee-new")
+    }
+
     pub(crate) fn call<'a>(&self, args: impl IntoIterator<Item = &'a str>) -> GitCall {
         let mut command = command(&self.program, &self.top);
         if !self.is_discovered {

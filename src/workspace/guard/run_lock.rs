@@ -1,7 +1,8 @@
-//! Locks a file, so that only one run edits a work tree. The kernel releases the lock when the process ends.
+//! Locks the folder of a work tree, so that only one run edits the tree. The kernel releases the lock when the
+//! process ends. The lock is on the folder itself, so it also holds between users, containers and state folders.
 //!
-//! The lock file is never removed. The file contains a description of the run that holds the lock. A run that
-//! cannot get the lock shows this description in its error message.
+//! A file in the state folder describes the run that holds the lock, for the error message of a second run. This file
+//! is locked too: a description that nobody holds is the one of an earlier run. The file is never removed.
 
 use std::fs::{File, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
@@ -11,20 +12,21 @@ use std::path::Path;
 use nix::fcntl::OFlag;
 
 use crate::domain::RunId;
-use crate::system::private;
+use crate::system::{files, private};
 use crate::workspace::git::path_bytes;
 use crate::workspace::{Result, Workspace, WorkspaceError};
 
 /// Holds the lock of a work tree until this value is dropped or the process ends.
 #[derive(Debug)]
 pub struct TreeLock {
-    _file: File,
+    _tree: File,
+    _description: File,
 }
 
 impl Workspace {
-    /// Locks this work tree for a run that edits the tree.
+    /// Locks this work tree for a run that edits the tree, and removes what a killed run left in the git folder.
     ///
-    /// The lock file in `state_dir` is named after the root, so that each linked work tree has a separate lock.
+    /// The description in `state_dir` is named after the root, so that each linked work tree has its own.
     /// Fails with [`WorkspaceError::Locked`] if another run holds the lock.
     pub fn lock(&self, state_dir: &Path, run: &RunId) -> Result<TreeLock> {
         let name = blake3::hash(&path_bytes::bytes(self.root())).to_hex();
@@ -38,12 +40,12 @@ impl Workspace {
             .create(true)
             .truncate(false)
             .custom_flags(OFlag::O_NOFOLLOW.bits());
-        let mut file = options.open(&path).map_err(state)?;
-        match file.try_lock() {
+        let mut description = options.open(&path).map_err(state)?;
+        match description.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let mut holder = String::new();
-                drop(file.take(512).read_to_string(&mut holder));
+                drop(description.take(512).read_to_string(&mut holder));
                 let holder = holder.lines().next().filter(|line| !line.is_empty());
                 return Err(WorkspaceError::Locked(
                     holder.unwrap_or("unknown").to_owned(),
@@ -51,16 +53,36 @@ impl Workspace {
             }
             Err(TryLockError::Error(source)) => return Err(state(source)),
         }
+        let tree = File::open(self.root()).map_err(WorkspaceError::unreadable(self.root()))?;
+        match tree.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(WorkspaceError::Locked(
+                    "a run of another user, container or state folder".to_owned(),
+                ));
+            }
+            // NFS locks only files that are open for writing. The lock of the state folder remains.
+            Err(TryLockError::Error(source)) => {
+                tracing::debug!("cannot lock `{}`: {source}", self.root().display());
+            }
+        }
         let holder = format!(
             "run {run}, process {}, since {}\n",
             std::process::id(),
             jiff::Timestamp::now()
         );
-        file.set_len(0)
-            .and_then(|()| file.rewind())
-            .and_then(|()| file.write_all(holder.as_bytes()))
+        description
+            .set_len(0)
+            .and_then(|()| description.rewind())
+            .and_then(|()| description.write_all(holder.as_bytes()))
             .map_err(state)?;
-        Ok(TreeLock { _file: file })
+        if let Some(git) = &self.repository {
+            drop(files::remove(&git.aside()));
+        }
+        Ok(TreeLock {
+            _tree: tree,
+            _description: description,
+        })
     }
 }
 
@@ -91,6 +113,26 @@ mod tests {
         workspace
             .lock(state.path(), &RunId("two".to_owned()))
             .unwrap();
+    }
+
+    #[test]
+    fn the_lock_is_on_the_tree_by_whatever_path_and_state_folder() {
+        let (tree, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let run = RunId("one".to_owned());
+        std::fs::create_dir(tree.path().join("one")).unwrap();
+        std::fs::create_dir(tree.path().join("two")).unwrap();
+        std::os::unix::fs::symlink(tree.path().join("one"), tree.path().join("link")).unwrap();
+        let open = |name: &str| Workspace::discover(&tree.path().join(name)).unwrap();
+        let _first = open("one").lock(&state.path().join("a"), &run).unwrap();
+        for (root, state_dir, is_free) in [
+            ("one", "b", false),
+            ("link", "c", false),
+            ("one", "a", false),
+            ("two", "a", true),
+        ] {
+            let locked = open(root).lock(&state.path().join(state_dir), &run);
+            assert_eq!(locked.is_ok(), is_free, "{root} {state_dir} {locked:?}");
+        }
     }
 
     #[test]

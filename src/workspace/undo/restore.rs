@@ -20,7 +20,7 @@ use crate::workspace::snapshot::{
 use crate::workspace::undo::three_way;
 use crate::workspace::undo::three_way::{Clash, FileContent, UndoEffect};
 use crate::workspace::undo::undo_log::{Copied, UndoEntry, UndoLog};
-use crate::workspace::undo::write::{Occupancy, WriteStep, inspect, put};
+use crate::workspace::undo::write::{self, Occupancy, WriteStep, inspect, put};
 use crate::workspace::{Result, Workspace, WorkspaceError};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -116,7 +116,7 @@ impl Workspace {
             );
             log.write()?;
         }
-        work.execute(self.root(), &folders, &log)
+        work.execute(self, &folders, &log)
     }
 
     /// Returns what [`undo`](Self::undo) would do.
@@ -227,7 +227,7 @@ impl Workspace {
         let mut log = UndoLog::read(run, state_dir)?;
         let (work, mut done) = self.work_of_redo(Work::new(options, true), &log)?;
         done.extend(work.steps.iter().map(|step| step.path.clone()));
-        let undone = work.execute(self.root(), &BTreeSet::new(), &log)?;
+        let undone = work.execute(self, &BTreeSet::new(), &log)?;
         done.iter().for_each(|path| drop(log.undone.remove(path)));
         log.write()?;
         Ok(undone)
@@ -346,7 +346,7 @@ impl Workspace {
                 continue;
             };
             let folder = into.join(path_bytes::path(path_bytes::folder(path)));
-            match std::fs::create_dir_all(folder).and_then(|()| put(into, path, &content)) {
+            match std::fs::create_dir_all(folder).and_then(|()| put(into, path, &content, &[])) {
                 Ok(()) => files += 1,
                 Err(error) => failed.push(format!("`{}` ({error})", path_bytes::shown(path))),
             }
@@ -502,14 +502,17 @@ impl<'a> Work<'a> {
 
     fn execute(
         mut self,
-        root: &Path,
+        workspace: &Workspace,
         folders: &BTreeSet<Vec<u8>>,
         log: &UndoLog,
     ) -> Result<Undone> {
+        let root = workspace.root();
+        let asides = write::asides(workspace.repository.as_ref(), log);
+        write::clean(root, log, &asides).map_err(WorkspaceError::state(root))?;
         let mut failed = Vec::new();
         self.steps.sort_by_key(|step| !step.removes());
         for step in &self.steps {
-            match step.execute(root, folders, log) {
+            match step.execute(root, folders, log, &asides) {
                 Ok(()) => {
                     self.undone.files += 1;
                     self.undone.merged += u64::from(step.effect == UndoEffect::Merged);

@@ -75,6 +75,10 @@ impl UndoLog {
         written.map_err(WorkspaceError::state(&path))
     }
 
+    pub(crate) fn aside(&self) -> PathBuf {
+        self.folder.join("new")
+    }
+
     pub(crate) fn keep(&self, content: &FileContent) -> Result<Option<Copied>> {
         let bytes = match content {
             FileContent::Nothing => return Ok(None),

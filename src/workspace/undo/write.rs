@@ -1,15 +1,16 @@
 //! Writes and removes files in the work tree. No other module changes files of the work tree. Each file is compared
-//! with its expected content before the file is replaced. The new content is written to a temporary file, which is
-//! then renamed. Links in parent folders are never followed, and only empty folders are removed.
+//! with its expected content before the file is replaced. The new content is written outside the tree, and is then
+//! moved to its path. Links in parent folders are never followed, and only empty folders are removed.
 
 use std::collections::BTreeSet;
-use std::fs::Permissions;
+use std::fs;
 use std::io::{self, Write as _};
-use std::os::unix::fs::{PermissionsExt as _, symlink};
-use std::path::Path;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
 
+use crate::system::files;
 use crate::workspace::code::text_files;
-use crate::workspace::git::path_bytes;
+use crate::workspace::git::{Repository, path_bytes};
 use crate::workspace::select::walk;
 use crate::workspace::snapshot::permissions;
 use crate::workspace::undo::three_way::{Clash, FileContent, UndoEffect};
@@ -59,6 +60,7 @@ impl WriteStep {
         root: &Path,
         folders: &BTreeSet<Vec<u8>>,
         log: &UndoLog,
+        asides: &[PathBuf],
     ) -> io::Result<()> {
         if !inspect(root, &self.path).is_ok_and(|(now, _)| Copied::of(&now) == self.entry.found) {
             return Err(io::Error::other("it was changed at this moment"));
@@ -72,13 +74,13 @@ impl WriteStep {
                 remove_folders(&full)?;
             }
             make_folders(root, path_bytes::folder(&self.path))?;
-            return put(root, &self.path, &content);
+            return put(root, &self.path, &content, asides);
         }
-        std::fs::remove_file(&full)?;
+        fs::remove_file(&full)?;
         let mut folder = path_bytes::folder(&self.path);
         while !folder.is_empty()
             && !folders.contains(folder)
-            && std::fs::remove_dir(root.join(path_bytes::path(folder))).is_ok()
+            && fs::remove_dir(root.join(path_bytes::path(folder))).is_ok()
         {
             folder = path_bytes::folder(folder);
         }
@@ -87,7 +89,7 @@ impl WriteStep {
 }
 
 pub(crate) fn inspect(root: &Path, path: &[u8]) -> Result<(FileContent, Occupancy), Clash> {
-    let lstat = |path: &[u8]| match std::fs::symlink_metadata(root.join(path_bytes::path(path))) {
+    let lstat = |path: &[u8]| match fs::symlink_metadata(root.join(path_bytes::path(path))) {
         Ok(meta) => Ok(Some(meta)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(_) => Err(Clash::Unreadable),
@@ -104,7 +106,7 @@ pub(crate) fn inspect(root: &Path, path: &[u8]) -> Result<(FileContent, Occupanc
         None => FileContent::Nothing,
         Some(meta) if meta.is_dir() => return Ok((FileContent::Nothing, Occupancy::Folder)),
         Some(meta) if meta.is_symlink() => FileContent::Link(path_bytes::bytes(
-            &std::fs::read_link(&full).map_err(|_| Clash::Unreadable)?,
+            &fs::read_link(&full).map_err(|_| Clash::Unreadable)?,
         )),
         Some(meta) if meta.is_file() => {
             let bytes = text_files::read_capped(&full, u64::MAX - 1)
@@ -121,28 +123,69 @@ pub(crate) fn inspect(root: &Path, path: &[u8]) -> Result<(FileContent, Occupanc
     Ok((content, Occupancy::Free))
 }
 
+/// The folder for new versions beside their path, for a path on another file system than each of `asides`.
+const BESIDE: &str = ".glee-new";
+
+/// The places outside the tree where an undo writes new versions.
+pub(crate) fn asides(repository: Option<&Repository>, log: &UndoLog) -> Vec<PathBuf> {
+    let git = repository.map(Repository::aside);
+    git.into_iter().chain([log.aside()]).collect()
+}
+
+/// Removes what a killed undo left.
+pub(crate) fn clean(root: &Path, log: &UndoLog, asides: &[PathBuf]) -> io::Result<()> {
+    asides.iter().try_for_each(|aside| files::remove(aside))?;
+    let folders: BTreeSet<&[u8]> = log
+        .undone
+        .keys()
+        .map(|path| path_bytes::folder(path))
+        .collect();
+    for folder in folders {
+        let beside = path_bytes::bytes(&path_bytes::path(folder).join(BESIDE));
+        if matches!(inspect(root, &beside), Ok((_, Occupancy::Folder))) {
+            fs::remove_dir_all(root.join(path_bytes::path(&beside)))?;
+        }
+    }
+    Ok(())
+}
+
 /// Writes a file or a link atomically.
-pub(crate) fn put(root: &Path, path: &[u8], content: &FileContent) -> io::Result<()> {
+pub(crate) fn put(
+    root: &Path,
+    path: &[u8],
+    content: &FileContent,
+    asides: &[PathBuf],
+) -> io::Result<()> {
+    if *content == FileContent::Nothing {
+        return Ok(());
+    }
     let full = root.join(path_bytes::path(path));
-    let folder = full.parent().ok_or(io::ErrorKind::NotFound)?;
+    let replace = |aside: &Path| files::replace(&full, aside, |new| create(new, content));
+    if asides.iter().any(|aside| replace(aside).is_ok()) {
+        return Ok(());
+    }
+    let beside = full.parent().ok_or(io::ErrorKind::NotFound)?.join(BESIDE);
+    fs::create_dir_all(&beside)?;
+    // With this file, `git add` takes nothing from the folder.
+    fs::write(beside.join(".gitignore"), "*\n")?;
+    let replaced = replace(&beside.join("new"));
+    fs::remove_dir_all(&beside)?;
+    replaced
+}
+
+fn create(new: &Path, content: &FileContent) -> io::Result<()> {
     match content {
         FileContent::Nothing => Ok(()),
-        FileContent::Link(target) => {
-            let target = path_bytes::path(target);
-            let link = tempfile::Builder::new()
-                .prefix(".glee-")
-                .make_in(folder, |place| symlink(&target, place))?;
-            link.persist(&full).map(drop).map_err(|error| error.error)
-        }
+        FileContent::Link(target) => symlink(path_bytes::path(target), new),
         FileContent::File { bytes, permissions } => {
-            let mut file = tempfile::Builder::new()
-                .prefix(".glee-")
-                .tempfile_in(folder)?;
+            let mut file = fs::OpenOptions::new()
+                .write(true)
+                .create_new(true)
+                .mode(0o600)
+                .open(new)?;
             file.write_all(bytes)?;
-            file.as_file()
-                .set_permissions(Permissions::from_mode(*permissions))?;
-            file.as_file().sync_data()?;
-            file.persist(&full).map(drop).map_err(|error| error.error)
+            file.set_permissions(fs::Permissions::from_mode(*permissions))?;
+            file.sync_data()
         }
     }
 }
@@ -166,7 +209,7 @@ fn remove_folders(folder: &Path) -> io::Result<()> {
     below
         .iter()
         .rev()
-        .try_for_each(|entry| std::fs::remove_dir(entry.path()))
+        .try_for_each(|entry| fs::remove_dir(entry.path()))
 }
 
 /// Creates a folder and its parent folders. Fails if a file or a link exists at the path of one of the folders.
@@ -176,11 +219,11 @@ fn make_folders(root: &Path, folder: &[u8]) -> io::Result<()> {
     }
     make_folders(root, path_bytes::folder(folder))?;
     let full = root.join(path_bytes::path(folder));
-    match std::fs::symlink_metadata(&full) {
+    match fs::symlink_metadata(&full) {
         Ok(meta) if meta.is_dir() => Ok(()),
         Ok(_) => Err(io::Error::other(
             "its folder was replaced by a file or a link",
         )),
-        Err(_) => std::fs::create_dir(&full),
+        Err(_) => fs::create_dir(&full),
     }
 }

@@ -57,19 +57,18 @@ impl SourceText {
 
 pub(crate) fn write(root: &Path, path: &str, source: &SourceText) -> Result<(), String> {
     let target = resolve(root, path)?;
-    let folder = target.parent().unwrap_or(root);
-    let write = || {
-        let mut file = tempfile::Builder::new()
-            .prefix(".glee-fix-")
-            .tempfile_in(folder)?;
-        file.write_all(source.bytes().as_bytes())?;
-        file.as_file()
-            .set_permissions(fs::metadata(&target)?.permissions())?;
-        file.as_file().sync_all()?;
-        file.persist(&target)?;
-        Ok(())
-    };
-    write().map_err(io_error(path))
+    let bytes = source.bytes();
+    // A version that a killed fixer leaves is in its own temporary folder, never in the tree.
+    let aside = std::env::temp_dir().join("glee-fix");
+    files::replace(&target, &aside, |new| {
+        let mut file = fs::File::create_new(new)?;
+        file.write_all(bytes.as_bytes())?;
+        file.set_permissions(fs::metadata(&target)?.permissions())?;
+        file.sync_all()
+    })
+    // The temporary folder can be on another file system. The tree was recorded before the fixer began.
+    .or_else(|_| fs::write(&target, &bytes))
+    .map_err(io_error(path))
 }
 
 /// Returns the path of a regular file inside `root`. Fails if the path contains a symbolic link or a `.git` folder.
