@@ -2,21 +2,24 @@
 //! function that appends events returns without an error, the events are on the disk. After an error, the history
 //! is unchanged.
 
+use std::io;
+
 use jiff::civil::Date;
 use jiff::{Timestamp, Unit};
+use rusqlite::backup::Progress;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use serde_json::json;
-use tracing::debug;
+use tracing::{debug, warn};
 
 use super::open::fault;
 use super::{JournalError, chain};
-use crate::domain::event::{DisputeEvent, Event, EventKind, Settlement};
+use crate::domain::event::{DisputeEvent, Event, EventKind, RunEvent, Settlement};
 use crate::domain::{
     CitedCode, Disposition, DisputeNumber, Finding, Grounds, Objector, Response, Ruler, Ruling,
     RulingRecord, RulingWord, RunId, Sides, Untrusted,
 };
 use crate::history::projections::{self, OPEN, from_json, time};
-use crate::history::store::Journal;
+use crate::history::store::{Journal, backup_of};
 
 struct Tail<'a> {
     db: &'a Connection,
@@ -25,6 +28,8 @@ struct Tail<'a> {
     seq: i64,
     events: i64,
     hash: String,
+    /// Whether the history is copied after the transaction: a run that ruled has ended, or a person ruled.
+    is_kept: bool,
 }
 
 /// The ruling of a person, outside of a run.
@@ -212,6 +217,7 @@ impl Journal {
         let was_settled = self.write(&run, |tail| {
             let is_settled = tail.disposition(number)?.is_some();
             if is_settled {
+                tail.is_kept = true;
                 tail.push(DisputeEvent::RulingRevoked {
                     dispute: number,
                     reason: reason.into(),
@@ -238,6 +244,7 @@ impl Journal {
             let mut ended = 0;
             for (number, run) in disputes {
                 if tail.disposition(*number)?.is_some() {
+                    tail.is_kept = true;
                     tail.switch_to(run.clone())?;
                     tail.push(DisputeEvent::RulingEnded { dispute: *number })?;
                     ended += 1;
@@ -258,11 +265,28 @@ impl Journal {
                 .transaction_with_behavior(TransactionBehavior::Immediate)?;
             let mut tail = Tail::of(&tx, run)?;
             let result = work(&mut tail)?;
+            let is_kept = tail.is_kept;
             tail.finish()?;
             tx.commit()?;
-            Ok(result)
+            Ok((result, is_kept))
         };
-        all().map_err(|error| fault(&self.path, error))
+        let (result, is_kept) = all().map_err(|error| fault(&self.path, error))?;
+        if is_kept && let Err(error) = self.back_up() {
+            warn!("the history could not be copied: {error}");
+        }
+        Ok(result)
+    }
+
+    /// Copies the history to [`backup_of`] its path, atomically.
+    fn back_up(&self) -> io::Result<()> {
+        let folder = self.path.parent().ok_or(io::ErrorKind::NotFound)?;
+        let copy = tempfile::NamedTempFile::new_in(folder)?;
+        self.db
+            .backup("main", copy.path(), None::<fn(Progress)>)
+            .map_err(io::Error::other)?;
+        copy.as_file().sync_all()?;
+        copy.persist(backup_of(&self.path))?;
+        Ok(())
     }
 }
 
@@ -280,6 +304,7 @@ impl<'a> Tail<'a> {
             seq: 0,
             events,
             hash,
+            is_kept: false,
         };
         tail.switch_to(run.clone())?;
         Ok(tail)
@@ -323,6 +348,7 @@ impl<'a> Tail<'a> {
             cited,
             ..RulingRecord::new(ruling_for(&disposition, &reason), Ruler::Human)
         };
+        self.is_kept = true;
         self.push(DisputeEvent::RulingGiven { dispute, ruling })?;
         let settlement = Settlement {
             disposition,
@@ -353,6 +379,11 @@ impl<'a> Tail<'a> {
             )?
             .execute(params![self.events, self.run.0, self.seq, at, body, self.hash, hash])?;
         self.hash = hash;
+        if matches!(kind, EventKind::Run(RunEvent::RunEnded { .. })) {
+            let ruled = "SELECT 1 FROM event WHERE run = ?1
+                AND kind IN ('ruling_given', 'dispute_settled', 'ruling_revoked', 'ruling_ended')";
+            self.is_kept |= self.db.prepare_cached(ruled)?.exists([&self.run.0])?;
+        }
         let event = Event {
             run: self.run.clone(),
             seq: self.seq.unsigned_abs(),

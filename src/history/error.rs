@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::domain::{Advice, Disposition, DisputeNumber, ExitReason, FindingId};
+use crate::history::store;
 
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
@@ -69,12 +70,21 @@ impl Advice for JournalError {
                 Some("choose another path with `--history <path>` or GLEE_STATE_DIR".to_owned())
             }
             Self::Newer { .. } => Some("update Glee, or use another history with `--history <path>`".to_owned()),
-            Self::Damaged { .. } => Some(
-                "`glee disputes verify` reports the first damaged record; `--history <path>` starts a new history"
-                    .to_owned(),
-            ),
+            Self::Damaged { path, .. } => {
+                let (copy, path) = (store::backup_of(path), path.display());
+                Some(match copy.exists() {
+                    true => format!(
+                        "to restore the state at the end of the last run that ruled: `rm -f '{path}'-wal '{path}'-shm; cp \
+                         '{}' '{path}'`",
+                        copy.display()
+                    ),
+                    false => "restore the file from your backup; `glee disputes verify` reports the first damaged \
+                              record; `--history <path>` starts a new history"
+                        .to_owned(),
+                })
+            }
             Self::Access { .. } => {
-                Some("check for a full disk, a read-only folder, or another process that locks the file".to_owned())
+                Some("check for a full disk, a read-only folder, a limit (`ulimit -f`), or another process that locks the file".to_owned())
             }
             Self::UnknownRun(_) => Some("`glee runs` lists the runs; `last` is the newest run".to_owned()),
             Self::AmbiguousRun { .. } | Self::AmbiguousDispute { .. } => {

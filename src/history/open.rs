@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use std::{fs, io, thread};
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, Error, ErrorCode, OpenFlags, TransactionBehavior};
+use rusqlite::{Connection, Error, ErrorCode, OpenFlags, TransactionBehavior, ffi};
 
 use super::JournalError;
 use crate::domain::RunId;
-use crate::history::store::Journal;
+use crate::history::store::{DATABASE, Journal, backup_of};
 use crate::system::private;
 
 /// The tables of the current schema. There is a single schema, because no version of Glee has been released.
@@ -120,6 +120,7 @@ impl Journal {
             _ if application != APPLICATION => Err(JournalError::Foreign {
                 path: self.path.clone(),
             }),
+            ..=0 => Err(damaged(&self.path, "its schema has no version")),
             found if found > VERSION => Err(JournalError::Newer {
                 path: self.path.clone(),
                 found,
@@ -220,6 +221,9 @@ fn create(path: &Path) -> Result<PathBuf, JournalError> {
     let made = || {
         private::folder(folder_of(path))?;
         let resolved = resolve(path)?;
+        if existing(&resolved).is_err() {
+            return Ok(resolved);
+        }
         match private::options()
             .append(true)
             .create_new(true)
@@ -239,11 +243,27 @@ fn create(path: &Path) -> Result<PathBuf, JournalError> {
     existing(&resolved)?.ok_or_else(|| JournalError::NotAFile { path: resolved })
 }
 
-fn existing(path: &Path) -> Result<Option<PathBuf>, JournalError> {
+/// Returns `None` if the file does not exist. A file that is missing or empty beside what was recorded with it is
+/// damaged. This is checked before SQLite opens the file, because SQLite deletes the log of an empty file.
+pub(crate) fn existing(path: &Path) -> Result<Option<PathBuf>, JournalError> {
+    let lost = |path: &Path| {
+        let has_runs = || {
+            let runs = path.with_file_name("runs");
+            path.ends_with(DATABASE)
+                && fs::read_dir(runs).is_ok_and(|mut runs| runs.next().is_some())
+        };
+        backup_of(path).exists() || has_runs()
+    };
     match resolve(path).and_then(|resolved| Ok((fs::symlink_metadata(&resolved)?, resolved))) {
+        Ok((found, resolved)) if found.is_file() && found.len() == 0 && lost(&resolved) => Err(
+            damaged(&resolved, "it is empty, but runs were recorded in it"),
+        ),
         Ok((found, resolved)) if found.is_file() => Ok(Some(resolved)),
         Ok((_, path)) => Err(JournalError::NotAFile { path }),
-        Err(source) if source.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) if source.kind() == io::ErrorKind::NotFound => match lost(path) {
+            true => Err(damaged(path, "it is missing, but runs were recorded in it")),
+            false => Ok(None),
+        },
         Err(source) => Err(JournalError::Open {
             path: path.to_owned(),
             source,
@@ -277,6 +297,11 @@ fn is_busy(error: &rusqlite::Error) -> bool {
         error.sqlite_error_code(),
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
     )
+}
+
+fn damaged(path: &Path, why: &str) -> JournalError {
+    let source = ffi::Error::new(ffi::SQLITE_CORRUPT);
+    fault(path, Error::SqliteFailure(source, Some(why.to_owned())))
 }
 
 pub(crate) fn fault(path: &Path, source: rusqlite::Error) -> JournalError {

@@ -21,6 +21,7 @@ pub(crate) fn empty() -> rusqlite::Result<Connection> {
 impl Journal {
     /// Opens a damaged history, and omits the unreadable events.
     pub fn open_damaged(path: &Path) -> Result<Self, JournalError> {
+        open::existing(path)?;
         let damaged = open::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         let db = readable(&damaged).map_err(|error| open::fault(path, error))?;
         Ok(Self {

@@ -12,6 +12,13 @@ pub struct Journal {
 
 pub const DATABASE: &str = "history.db";
 
+/// The path of the copy of a history: its state at the end of the last run that ruled.
+pub(crate) fn backup_of(path: &Path) -> PathBuf {
+    let mut copy = path.as_os_str().to_owned();
+    copy.push(".backup");
+    copy.into()
+}
+
 /// The path of a repository's history. `key` identifies the repository and must be a single path component.
 pub fn path_for(state_dir: &Path, key: &str) -> PathBuf {
     state_dir.join("repos").join(key).join(DATABASE)

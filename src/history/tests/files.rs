@@ -169,3 +169,86 @@ fn a_read_only_folder_is_read_all_the_same() {
     allow(0o700);
     assert_eq!(shown.unwrap(), [4, 3, 2, 1]);
 }
+
+#[test]
+fn a_history_that_lost_its_records_is_damaged_and_is_not_begun_anew() {
+    type Damage = fn(&Path);
+    let empty: Damage = |path| fs::write(path, b"").unwrap();
+    let missing: Damage = |path| fs::remove_file(path).unwrap();
+    let torn: Damage = |path| {
+        let bytes = fs::read(path).unwrap();
+        fs::write(path, &bytes[..bytes.len() / 3]).unwrap();
+    };
+    let versionless: Damage = |path| {
+        let db = Connection::open(path).unwrap();
+        db.pragma_update(None, "user_version", 0).unwrap();
+    };
+    for (name, damage) in [
+        ("empty", empty),
+        ("missing", missing),
+        ("torn", torn),
+        ("versionless", versionless),
+    ] {
+        for has_ruling in [false, true] {
+            let (_folder, path, mut journal) = fresh();
+            if has_ruling {
+                sample(&mut journal);
+            } else {
+                journal.append(&run("1"), started("src/")).unwrap();
+            }
+            journal.transcripts(&run("1")).unwrap();
+            let copy = path.with_file_name("history.db.backup");
+            assert_eq!(copy.exists(), has_ruling, "{name}");
+            let records = journal.verify().unwrap().records;
+            drop(journal);
+            damage(&path);
+            let left = fs::read(&path).ok();
+            for error in [
+                Journal::open(&path).unwrap_err(),
+                Journal::open_read(&path).unwrap_err(),
+            ] {
+                assert!(
+                    matches!(error, JournalError::Damaged { .. }),
+                    "{name} {error}"
+                );
+                assert_eq!(error.exit(), ExitReason::History);
+                let hint = error.hint().unwrap();
+                assert_eq!(hint.contains("history.db.backup"), copy.exists(), "{hint}");
+            }
+            assert_eq!(fs::read(&path).ok(), left, "{name}");
+            if copy.exists() {
+                fs::copy(&copy, &path).unwrap();
+                for log in ["-wal", "-shm"] {
+                    drop(fs::remove_file(format!("{}{log}", path.display())));
+                }
+                let restored = Journal::open(&path).unwrap();
+                assert_eq!(restored.verify().unwrap().records, records, "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_ruling_of_a_person_is_in_the_copy_at_once() {
+    let (_folder, path, mut journal) = fresh();
+    sample(&mut journal);
+    let copy = path.with_file_name("history.db.backup");
+    let records = || {
+        let copied = Journal::open_read(&copy).unwrap().unwrap();
+        copied.verify().unwrap().records
+    };
+    let before = records();
+    let open = DisputeFilter {
+        open_only: true,
+        ..DisputeFilter::default()
+    };
+    let number = DisputeNumber(numbers(&journal, open)[0]);
+    journal
+        .resolve(number, Disposition::Refuted, "no".to_owned(), None)
+        .unwrap();
+    assert_eq!(records(), before + 2);
+    journal.reopen(number, "in doubt".to_owned()).unwrap();
+    assert_eq!(records(), before + 3);
+    journal.append(&run("2"), started("x")).unwrap();
+    assert_eq!(records(), before + 3);
+}
