@@ -19,6 +19,7 @@ use crate::domain::{
     RulingRecord, RulingWord, RunId, Sides, Untrusted,
 };
 use crate::history::projections::{self, OPEN, from_json, time};
+use crate::history::redacted;
 use crate::history::store::{Journal, backup_of};
 
 struct Tail<'a> {
@@ -30,6 +31,7 @@ struct Tail<'a> {
     hash: String,
     /// Whether the history is copied after the transaction: a run that ruled has ended, or a person ruled.
     is_kept: bool,
+    redacts: bool,
 }
 
 /// The ruling of a person, outside of a run.
@@ -263,7 +265,7 @@ impl Journal {
             let tx = self
                 .db
                 .transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let mut tail = Tail::of(&tx, run)?;
+            let mut tail = Tail::of(&tx, run, self.redacts)?;
             let result = work(&mut tail)?;
             let is_kept = tail.is_kept;
             tail.finish()?;
@@ -291,7 +293,7 @@ impl Journal {
 }
 
 impl<'a> Tail<'a> {
-    fn of(db: &'a Transaction<'_>, run: &RunId) -> rusqlite::Result<Self> {
+    fn of(db: &'a Transaction<'_>, run: &RunId, redacts: bool) -> rusqlite::Result<Self> {
         let (events, hash) = db
             .prepare_cached("SELECT events, hash FROM chain")?
             .query_row([], |row| row.try_into())?;
@@ -305,6 +307,7 @@ impl<'a> Tail<'a> {
             events,
             hash,
             is_kept: false,
+            redacts,
         };
         tail.switch_to(run.clone())?;
         Ok(tail)
@@ -365,7 +368,10 @@ impl<'a> Tail<'a> {
     }
 
     fn push(&mut self, kind: impl Into<EventKind>) -> rusqlite::Result<Event> {
-        let kind = kind.into();
+        let kind = match self.redacts {
+            true => redacted::event(kind.into()),
+            false => kind.into(),
+        };
         self.seq += 1;
         self.events += 1;
         let body = projections::json(&kind);

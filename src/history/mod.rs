@@ -12,6 +12,7 @@ pub(crate) mod projections;
 pub(crate) mod queries;
 mod record;
 pub(crate) mod recover;
+pub(crate) mod redacted;
 pub(crate) mod store;
 
 #[cfg(test)]

@@ -35,6 +35,7 @@ impl Journal {
         let path = create(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
         let mut journal = Self {
+            redacts: true,
             db: connect(&path, flags)?,
             path,
         };
@@ -48,6 +49,7 @@ impl Journal {
             return Ok(None);
         };
         let opened = Self {
+            redacts: true,
             db: connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)?,
             path: path.clone(),
         };
@@ -57,6 +59,7 @@ impl Journal {
             // file.
             Err(JournalError::Access { .. }) if !has_log(&path) => {
                 let journal = Self {
+                    redacts: true,
                     db: connect_immutable(&path)?,
                     path,
                 };

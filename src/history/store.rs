@@ -6,6 +6,8 @@ use rusqlite::Connection;
 
 #[derive(Debug)]
 pub struct Journal {
+    /// Whether secrets are replaced in events before they are recorded (`redaction.secrets`).
+    pub redacts: bool,
     pub(crate) db: Connection,
     pub(crate) path: PathBuf,
 }

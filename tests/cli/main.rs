@@ -41,6 +41,7 @@ mod rulings;
 mod runs;
 mod same;
 mod screens;
+mod secrets;
 mod serve;
 mod shop;
 mod stats;

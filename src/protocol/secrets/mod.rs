@@ -13,6 +13,7 @@ use memchr::memmem;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+pub use rules::know;
 use rules::{FoundSecret, find, find_by};
 
 mod rules;

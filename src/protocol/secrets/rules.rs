@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::{LazyLock, OnceLock, PoisonError, RwLock};
 
 use aho_corasick::AhoCorasick;
 use memchr::memmem;
@@ -35,6 +35,61 @@ pub(crate) struct FoundSecret {
     pub(crate) rule: &'static str,
 }
 
+/// The id of the rule for values of environment variables.
+const ENVIRONMENT: &str = "environment";
+
+static KNOWN: RwLock<BTreeSet<String>> = RwLock::new(BTreeSet::new());
+
+/// From now on, the secret values of these variables are secrets in every text. A value of at least eight characters
+/// is secret if the name of the variable says so, as in `API_KEY`. Without such a name, a value of at least twelve
+/// letters and digits (both) is secret, except the name of a model, a region or a version.
+pub fn know(variables: &BTreeMap<String, String>) {
+    let secret = variables
+        .iter()
+        .filter(|(name, value)| is_secret(name, value))
+        .map(|(_, value)| value.clone());
+    KNOWN
+        .write()
+        .unwrap_or_else(PoisonError::into_inner)
+        .extend(secret);
+}
+
+fn is_secret(name: &str, value: &str) -> bool {
+    const SECRET: &[&str] = &[
+        "KEY", "TOKEN", "SECRET", "PASS", "PWD", "AUTH", "CRED", "COOKIE", "PRIVATE", "PAT",
+    ];
+    const PUBLIC: &[&str] = &["MODEL", "REGION", "VERSION", "NAME"];
+    let name = name.to_ascii_uppercase();
+    let says = |words: &[&str]| {
+        words.iter().any(|word| match word.len() {
+            0..=3 => name
+                .split('_')
+                .any(|part| part == *word || part == format!("API{word}")),
+            _ => name.contains(word),
+        })
+    };
+    let has = |is: fn(&u8) -> bool| value.as_bytes().iter().any(is);
+    let is_random = value.len() >= 12
+        && has(u8::is_ascii_alphabetic)
+        && has(u8::is_ascii_digit)
+        && !has(|byte| matches!(byte, b'/' | b':' | b' '));
+    let is_path = value.starts_with(['/', '~', '.']);
+    value.len() >= 8 && !is_path && (says(SECRET) || is_random && !says(PUBLIC))
+}
+
+fn known(text: &[u8]) -> Vec<FoundSecret> {
+    let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
+    let mut found = Vec::new();
+    for value in &*known {
+        let places = memmem::find_iter(text, value);
+        found.extend(places.map(|start| FoundSecret {
+            at: start..start + value.len(),
+            rule: ENVIRONMENT,
+        }));
+    }
+    found
+}
+
 pub(crate) fn find(text: &[u8]) -> Vec<FoundSecret> {
     find_by(text, |_| true)
 }
@@ -47,7 +102,10 @@ pub(crate) fn find_by(text: &[u8], is_selected: impl Fn(&str) -> bool) -> Vec<Fo
         .flat_map(|hit| &set.rules_of[hit.pattern().as_usize()])
         .copied()
         .collect();
-    let mut found: Vec<FoundSecret> = Vec::new();
+    let mut found = match is_selected(ENVIRONMENT) {
+        true => known(text),
+        false => Vec::new(),
+    };
     for rule in hits
         .into_iter()
         .map(|index| &set.rules[index])
@@ -93,7 +151,8 @@ fn in_placeholder(text: &[u8], at: &Range<usize>) -> bool {
             let (rule, digits) = (&inside[..colon], &inside[colon + 1..]);
             digits.len() == 4
                 && digits.iter().all(u8::is_ascii_hexdigit)
-                && RULES.rules.iter().any(|known| known.id.as_bytes() == rule)
+                && (rule == ENVIRONMENT.as_bytes()
+                    || RULES.rules.iter().any(|known| known.id.as_bytes() == rule))
         });
     is_placeholder && start <= at.start && at.end <= start + BEGIN.len() + end + 1
 }

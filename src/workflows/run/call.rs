@@ -216,10 +216,7 @@ fn read(
     files: &TranscriptFiles,
     redaction: Redaction,
 ) -> CallAnswer {
-    let redacted = files
-        .all()
-        .and_then(|files| files.iter().try_for_each(|file| redaction.file(file)));
-    if let Err(error) = redacted {
+    if let Err(error) = redaction.transcripts(files) {
         let hint = "check that the state folder is writable and the disk has free space".to_owned();
         return failed(
             format!("failed to redact secrets in the stored output: {error}"),

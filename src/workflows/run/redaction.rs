@@ -1,4 +1,5 @@
-//! Replaces secrets in requests, answers, events and stored files (setting `redaction.secrets`).
+//! Replaces secrets in requests, answers and stored files (setting `redaction.secrets`). The history redacts the
+//! events.
 //!
 //! Requests to embedded agents are not redacted, because these agents are part of this program. Answers are
 //! redacted before they are parsed.
@@ -8,10 +9,11 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Seek as _};
 use std::path::Path;
 
-use crate::agents::AnswerText;
+use crate::agents::{AnswerText, TranscriptFiles};
 use crate::config::settings;
-use crate::domain::event::{ConsensusEvent, EventKind, Plan, ReviewEvent, WatchEvent};
-use crate::domain::{Agent, FileChange, FileReview, StagePlan, WatchPlan, number_of};
+use crate::domain::event::EventKind;
+use crate::domain::{Agent, FileChange, number_of};
+use crate::history::redacted;
 use crate::protocol::request::{Request, SourceFile};
 use crate::protocol::secrets;
 
@@ -31,100 +33,9 @@ impl From<settings::Redaction> for Redaction {
 impl Redaction {
     pub(crate) const ON: Self = Self { on: true };
 
-    /// Redacts the texts of an event. Ids, hashes and the path of the work tree remain unchanged.
+    /// The event as a history records it.
     pub(crate) fn event(self, kind: EventKind) -> EventKind {
-        if !self.on {
-            return kind;
-        }
-        match kind {
-            EventKind::Review(ReviewEvent::RunStarted { plan }) => {
-                let Plan {
-                    root, commit, tree, ..
-                } = (*plan).clone();
-                let plan = Box::new(Plan {
-                    root,
-                    commit,
-                    tree,
-                    ..secrets::redact_value(*plan)
-                });
-                ReviewEvent::RunStarted { plan }.into()
-            }
-            EventKind::Watch(WatchEvent::WatchStarted { plan }) => {
-                let WatchPlan { root, tree, .. } = (*plan).clone();
-                let plan = Box::new(WatchPlan {
-                    root,
-                    tree,
-                    ..secrets::redact_value(*plan)
-                });
-                WatchEvent::WatchStarted { plan }.into()
-            }
-            // Only the text fields of `EventReceived` are redacted, because a watch can record ten thousand of
-            // these events per second.
-            EventKind::Watch(WatchEvent::EventReceived { mut said }) => {
-                let texts = said.summary.iter_mut().chain(&mut said.files);
-                texts.for_each(|text| *text = self.text(text.as_written()).into());
-                WatchEvent::EventReceived { said }.into()
-            }
-            EventKind::Consensus(ConsensusEvent::StageStarted { plan }) => {
-                let StagePlan { root, id, .. } = (*plan).clone();
-                let plan = Box::new(StagePlan {
-                    root,
-                    id,
-                    ..secrets::redact_value(*plan)
-                });
-                ConsensusEvent::StageStarted { plan }.into()
-            }
-            EventKind::Review(ReviewEvent::FilesReviewed {
-                call,
-                asker,
-                salt,
-                files,
-                others,
-                places,
-                reads,
-            }) => {
-                let clean = |review: FileReview| FileReview {
-                    file: self.text(&review.file),
-                    findings: secrets::redact_value(review.findings),
-                    ..review
-                };
-                let files = files.into_iter().map(clean).collect();
-                let others = secrets::redact_value(others);
-                ReviewEvent::FilesReviewed {
-                    call,
-                    asker,
-                    salt,
-                    files,
-                    others,
-                    places: places
-                        .into_iter()
-                        .map(|(file, key)| (self.text(&file), key))
-                        .collect(),
-                    reads,
-                }
-                .into()
-            }
-            EventKind::Review(ReviewEvent::AnswersReused {
-                call,
-                from,
-                findings,
-                origins,
-                asked,
-                superseded,
-                reads,
-            }) => ReviewEvent::AnswersReused {
-                call,
-                from: secrets::redact_value(from),
-                findings: secrets::redact_value(findings),
-                origins,
-                asked: secrets::redact_value(asked),
-                superseded: secrets::redact_value(superseded),
-                // A hash can look like a secret. The paths are redacted since the event of the call.
-                reads,
-            }
-            .into(),
-            kind => secrets::redact_value(kind),
-        }
+        if self.on { redacted::event(kind) } else { kind }
     }
 
     pub(crate) fn answer(self, answer: AnswerText) -> AnswerText {
@@ -180,8 +91,13 @@ impl Redaction {
         }
     }
 
+    /// Redacts all files of a call or a command.
+    pub(crate) fn transcripts(self, files: &TranscriptFiles) -> io::Result<()> {
+        files.all()?.iter().try_for_each(|file| self.file(file))
+    }
+
     /// Replaces a stored file atomically by a copy without secrets.
-    pub(crate) fn file(self, path: &Path) -> io::Result<()> {
+    fn file(self, path: &Path) -> io::Result<()> {
         if !self.on {
             return Ok(());
         }

@@ -69,12 +69,16 @@ impl RunResources {
         let RunSetup {
             workspace,
             state_dir,
-            journal,
+            mut journal,
             agents,
             settings,
             sink,
             stop,
         } = setup;
+        journal.redacts = settings.redaction.secrets;
+        for agent in &settings.agents {
+            secrets::know(&agent.env);
+        }
         let (span, sink) = (open_log(&journal, &run)?, Arc::new(Mutex::new(sink)));
         let (started, guard) = (Instant::now(), WriteGuard::default());
         Ok(Self {
@@ -112,12 +116,6 @@ impl RunResources {
         if kinds.is_empty() {
             return Ok(Vec::new());
         }
-        let redaction = self.redaction();
-        let kinds = kinds.into_iter().map(|kind| redaction.event(kind));
-        let elsewhere = elsewhere
-            .into_iter()
-            .map(|(run, kind)| (run, redaction.event(kind)))
-            .collect();
         Ok(self.journal.append_with(&self.run, kinds, elsewhere)?)
     }
 
@@ -127,8 +125,6 @@ impl RunResources {
         kinds: Vec<EventKind>,
         as_of: u64,
     ) -> Result<Option<Vec<Event>>, RunError> {
-        let redaction = self.redaction();
-        let kinds = kinds.into_iter().map(|kind| redaction.event(kind));
         Ok(self.journal.append_merged(&self.run, kinds, as_of)?)
     }
 

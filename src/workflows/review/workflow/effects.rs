@@ -392,13 +392,18 @@ impl ReviewWorkflow {
             resources.files(&format!("verify-{round}"))?,
             resources.workspace.root().to_owned(),
         );
+        let redaction = resources.redaction();
         Ok(Box::pin(async move {
             let mut results = Vec::new();
             for command in commands {
                 let input = CommandInput::of_reviewed_code(sandbox);
-                let checked = agents
+                let mut checked = agents
                     .run_command(&command, &root, &limits, &files, stop.clone(), input)
                     .await;
+                if let Err(error) = redaction.transcripts(&files) {
+                    checked.passed = false;
+                    checked.tail = format!("failed to redact secrets in its output: {error}");
+                }
                 results.push((command.join(" "), checked));
             }
             ReviewInput::Verified { round, results }

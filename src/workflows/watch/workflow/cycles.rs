@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
-use tracing::info_span;
+use tracing::{info_span, warn};
 
 use crate::agents::CommandInput;
 use crate::config::settings::Limits;
@@ -336,10 +336,14 @@ impl WatchWorkflow {
                 self.resources.workspace.root().to_owned(),
             );
             let (input, stop) = (input.clone(), self.resources.stop.clone());
+            let redaction = self.resources.redaction();
             self.notifying.push(Box::pin(async move {
                 let checked = agents
                     .run_command(&command, &root, &limits, &files, stop, input)
                     .await;
+                if let Err(error) = redaction.transcripts(&files) {
+                    warn!("failed to redact secrets in the output of a notification: {error}");
+                }
                 let why = checked.tail.lines().next().unwrap_or_default().to_owned();
                 (!checked.passed)
                     .then(|| format!("`{}` (watch.notify) failed: {why}", command.join(" ")))

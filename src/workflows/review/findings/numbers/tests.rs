@@ -485,6 +485,7 @@ fn world<'a>(material: &'a Material, workspace: &'a Workspace) -> World<'a> {
 
 fn journal(workspace: &Workspace) -> Journal {
     Journal {
+        redacts: true,
         db: recover::empty().expect("a database"),
         path: workspace.root().join("state").join("history.db"),
     }
