@@ -113,6 +113,12 @@ impl Triggers {
         }
     }
 
+    /// Ends a cycle that [`Self::due`] returned and that was not started, because nothing has changed.
+    pub fn skip(&mut self, now: Duration) {
+        self.in_cycle = false;
+        self.quiet_since = now;
+    }
+
     /// Pauses the work. Until the work resumes, only a person or a clarification can start a cycle.
     pub fn pause(&mut self) {
         self.is_paused = true;

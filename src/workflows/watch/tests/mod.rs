@@ -61,6 +61,44 @@ async fn the_fallback_comes_fifteen_minutes_after_the_last_event_also_before_the
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_fallback_reviews_nothing_twice() {
+    let scene = crate::workflows::watch::tests::bench::Scene::new();
+    let (table, _) = scene
+        .play(both("approved", "approved"), async |table| {
+            sleep(5 * QUARTER).await;
+            assert_eq!(table.cycles().len(), 1, "nothing has changed since");
+            scene.write("a.py", "two\n");
+            sleep(3 * QUARTER).await;
+            assert_eq!(table.cycles().len(), 2, "the tree changed once");
+            table.tell("note", "claude").await;
+            sleep(3 * QUARTER).await;
+            assert_eq!(table.cycles().len(), 3, "an agent reported once");
+            table.say(json!({"type": "user_manual"})).await;
+            sleep(SECOND).await;
+            assert_eq!(table.cycles().len(), 4, "a person always gets a review");
+            table
+        })
+        .await;
+    assert_eq!(table.actions(), [Action::Continue; 4]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_has_a_budget_of_calls_by_default() {
+    let mut scene = crate::workflows::watch::tests::bench::Scene::new();
+    scene.settings.watch.debounce = Duration::ZERO;
+    let (_, _, runner) = scene
+        .watch(both("approved", "approved"), false, async |table| {
+            for _ in 0..300 {
+                table.say(json!({"type": "user_manual"})).await;
+                sleep(SECOND).await;
+            }
+            assert_eq!(table.cycles().len(), 300);
+        })
+        .await;
+    assert_eq!(runner.seen().len(), 500);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_burst_makes_one_cycle_within_fifty_milliseconds_of_the_settle_time() {
     let scene = crate::workflows::watch::tests::bench::Scene::new();
     let slow = |request: &Request| {

@@ -18,7 +18,7 @@ use tracing::Instrument as _;
 use crate::agents::{Stop, StopHandle};
 use crate::domain::event::{CallAnswer, CallId, Event, EventKind, Purpose, RunEvent, WatchEvent};
 use crate::domain::{
-    Agent, AgentName, ExitReason, RunId, Spent, Untrusted, WatchPlan, WatchStatus,
+    Agent, AgentName, ExitReason, RunId, Spent, Trigger, Untrusted, WatchPlan, WatchStatus,
 };
 use crate::rules::watch::triggers::{Timing, Triggers};
 use crate::workflows::run::call::{self, AgentCall, CallOutcome};
@@ -37,6 +37,9 @@ use crate::workflows::watch::workers::worker::{Worker, WorkerMessage, Working};
 
 /// After this number of lines, the watch adds no further batch to the transaction.
 const GROUP: usize = 4_096;
+
+/// The maximum number of calls of a watch if `budget.calls` is not set: nobody may be looking.
+const CALLS: u64 = 500;
 
 #[derive(Clone, Debug)]
 pub struct EndedWatch {
@@ -64,6 +67,8 @@ pub(crate) struct WatchWorkflow {
     began: Instant,
     triggers: Triggers,
     prepared: Option<u32>,
+    /// The number of events when this process began its last cycle.
+    begun_at: Option<u64>,
     changes: Untrusted,
     started: BTreeMap<AgentName, Worker>,
     workers: FuturesUnordered<Working>,
@@ -90,6 +95,8 @@ pub(crate) enum WatchEffect {
 pub(crate) enum WatchInput {
     Received(Batch),
     Prepared(u32, TreeChanges),
+    /// The tree at a time when only the idle time is over, and no agent has reported an event since the last cycle.
+    Idle(Option<String>),
     Ended(AgentName, Result<(), String>),
     Notified(Option<String>),
     Stop,
@@ -178,10 +185,17 @@ impl Workflow for WatchWorkflow {
     fn effect(&mut self, effect: &WatchEffect) -> Result<Option<Pending<WatchInput>>, RunError> {
         match effect {
             WatchEffect::Begin => {
-                if let Some(triggers) = self.triggers.due(self.now()) {
-                    let cycle = self.state.cycle + 1;
-                    self.append(WatchEvent::CycleStarted { cycle, triggers })?;
+                let Some(triggers) = self.triggers.due(self.now()) else {
+                    return Ok(None);
+                };
+                let is_idle = triggers.iter().eq([&Trigger::TimeoutFallback]);
+                if is_idle && self.begun_at == Some(self.state.events) {
+                    let now = self.tree_changes(None);
+                    return Ok(Some(Box::pin(
+                        async move { WatchInput::Idle(now.await.tree) },
+                    )));
                 }
+                self.begin_cycle(triggers)?;
             }
             WatchEffect::Prepare(cycle) => return Ok(Some(self.prepare(*cycle))),
             WatchEffect::Decide => self.decide()?,
@@ -225,7 +239,17 @@ impl Workflow for WatchWorkflow {
                 }
             }
             WatchInput::Notified(Some(failure)) => self.notice(failure)?,
-            WatchInput::Notified(None) | WatchInput::Prepared(..) | WatchInput::Timer => {}
+            WatchInput::Idle(tree) if !is_stopped => {
+                if tree.is_some() && tree == self.state.tree {
+                    self.triggers.skip(self.now());
+                } else {
+                    self.begin_cycle(BTreeSet::from([Trigger::TimeoutFallback]))?;
+                }
+            }
+            WatchInput::Idle(_)
+            | WatchInput::Notified(None)
+            | WatchInput::Prepared(..)
+            | WatchInput::Timer => {}
         }
         Ok(self.resources.stop.is_stopped())
     }
@@ -309,11 +333,14 @@ impl WatchWorkflow {
             stay,
         } = setup;
         let (handle, inner) = Stop::new();
-        let RunSetup { stop, .. } = &setup;
-        let stop = stop.clone();
+        let RunSetup {
+            stop, mut settings, ..
+        } = setup;
+        settings.budget.calls.get_or_insert(CALLS);
         let resources = RunResources::new(
             RunSetup {
                 stop: inner,
+                settings,
                 ..setup
             },
             run,
@@ -338,6 +365,7 @@ impl WatchWorkflow {
             began: Instant::now(),
             triggers: Triggers::new(timing, Duration::ZERO),
             prepared: None,
+            begun_at: None,
             changes: Untrusted::default(),
             started: BTreeMap::new(),
             workers: FuturesUnordered::new(),
@@ -358,6 +386,13 @@ impl WatchWorkflow {
         }
         .instrument(span)
         .await
+    }
+
+    fn begin_cycle(&mut self, triggers: BTreeSet<Trigger>) -> Result<(), RunError> {
+        self.begun_at = Some(self.state.events);
+        let cycle = self.state.cycle + 1;
+        self.append(WatchEvent::CycleStarted { cycle, triggers })
+            .map(drop)
     }
 
     async fn begin(&mut self, mut plan: WatchPlan) -> Result<(), RunError> {
