@@ -1048,6 +1048,41 @@ fn more_readers_than_allowed_are_refused() {
 }
 
 #[test]
+fn connections_of_others_do_not_keep_the_owner_out() {
+    let sandbox = disputes::sandbox();
+    let server = Server::start(&sandbox, &[]);
+    let mut reader = server.follow(RUN, &[]);
+    reader.next().expect("an event");
+    for head in [
+        "",
+        "GET / HTTP/1.1\r\nX: ",
+        "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
+    ] {
+        // More connections than the server holds, half of them with the beginning of a request.
+        let held: Vec<TcpStream> = (0..700)
+            .map(|_| {
+                let mut stream =
+                    TcpStream::connect(("127.0.0.1", server.port)).expect("a connection");
+                drop(stream.write_all(head.as_bytes()));
+                stream
+            })
+            .collect();
+        let begun = Instant::now();
+        for _ in 0..5 {
+            assert_eq!(server.page("/runs").status, 200);
+        }
+        assert!(begun.elapsed() < Duration::from_secs(5), "{head:?}");
+        drop(held);
+    }
+    let mut journal = Journal::open(&disputes::database(&sandbox)).expect("a history");
+    notices(&mut journal, std::iter::once("still here".to_owned()));
+    assert!(
+        reader.next().is_some(),
+        "a signed-in reader keeps its place"
+    );
+}
+
+#[test]
 fn the_browser_receives_the_address_in_a_private_file() {
     const BROWSER: &str = "#!/bin/sh\necho \"$@\" >\"$HOME/arguments\"\ncp -p \"$1\" \"$HOME/opened.tmp\"\n\
                            mv \"$HOME/opened.tmp\" \"$HOME/opened\"\n";

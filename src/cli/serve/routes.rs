@@ -18,6 +18,7 @@ use serde::Deserialize;
 use super::access;
 use super::error_page::{ErrorPage, refused};
 use super::pages::{self, DisputePosition};
+use super::server::Seat;
 use super::settle::{self, RulingForm};
 use super::site::Site;
 use super::views::templates;
@@ -120,6 +121,9 @@ async fn guard(State(site): State<Arc<Site>>, request: Request, next: Next) -> R
 
 async fn only_signed_in(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
     if site.access.is_signed_in(request.headers()) {
+        if let Some(seat) = request.extensions().get::<Seat>() {
+            seat.keep();
+        }
         return next.run(request).await;
     }
     not_signed_in("this browser is not signed in").into_response()
