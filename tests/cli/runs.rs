@@ -9,6 +9,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use crate::review::{json, outcome_run, project};
+use crate::support::Sandbox;
 
 #[test]
 fn a_run_that_a_person_settled_and_carried_on_is_decided_again_in_one_go() {
@@ -169,4 +170,44 @@ fn a_pruned_run_is_still_read_and_still_binds() {
     assert_eq!(sandbox.glee(&["disputes", "verify"]).code, 0);
     let again = sandbox.glee(&["review", "app.py", "--arbitrate", "--format", "json"]);
     assert_eq!(again.code, 0, "what was ruled still binds: {again}");
+}
+
+#[test]
+fn what_the_shell_forbids_is_named_before_an_agent_costs_anything() {
+    let mut sandbox = Sandbox::new();
+    sandbox.git_init();
+    sandbox.write("app.py", "one = 1\n");
+    let asked = "#!/bin/sh\ncat >/dev/null; touch asked\n\
+                 echo \"GLEE-REVIEW-END nonce=$GLEE_NONCE findings=0\"\n";
+    sandbox.connect("lens", "reviewer", asked, &[]);
+    let file = sandbox.root().join("app.py").display().to_string();
+    for folder in ["/nonexistent", "/proc/self/nonexistent", file.as_str()] {
+        sandbox.env("TMPDIR", folder);
+        for args in [&["review", "app.py"][..], &["agents"]] {
+            let output = sandbox.glee(args);
+            assert_eq!(output.code, 2, "{output}");
+            assert!(output.stderr.contains("temporary folder"), "{output}");
+            assert!(output.stderr.contains("set `TMPDIR`"), "{output}");
+            assert!(!output.stderr.contains("install"), "{output}");
+        }
+    }
+    sandbox.env("TMPDIR", "/tmp");
+    for blocks in ["0", "8", "64"] {
+        let limited = sandbox
+            .shell()
+            .args([
+                "-c",
+                &format!("ulimit -f {blocks}; exec \"$0\" review app.py"),
+            ])
+            .arg(assert_cmd::cargo::cargo_bin!("glee"))
+            .output()
+            .expect("a shell");
+        let said = String::from_utf8_lossy(&limited.stderr);
+        assert_eq!(limited.status.code(), Some(7), "{blocks} {said}");
+        assert!(
+            said.contains("error: ") && said.contains("hint: "),
+            "{said}"
+        );
+    }
+    assert!(!sandbox.exists("asked"));
 }

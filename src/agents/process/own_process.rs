@@ -1,8 +1,11 @@
 //! Prepares the process of Glee: resets signals, hides the process's memory, and raises the limit of open files.
 
+use std::io;
+use std::path::PathBuf;
+
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::SigSet;
-use signal_hook::consts::SIGCHLD;
+use signal_hook::consts::{SIGCHLD, SIGXFSZ};
 
 /// The number of file descriptors that Glee itself needs, for the history, locks, transcripts, and pipes to git.
 const OWN_FILES: u64 = 32;
@@ -10,16 +13,19 @@ const OWN_FILES: u64 = 32;
 const FILES_PER_AGENT: u64 = 10;
 
 /// Unblocks all signals, and stops ignoring `SIGCHLD`. While `SIGCHLD` is ignored, the system discards the exit
-/// statuses of child processes. `SIGHUP` remains ignored under `nohup`.
+/// statuses of child processes. `SIGHUP` remains ignored under `nohup`. A write above the limit of a file's size
+/// (`ulimit -f`) is an error instead of a signal that ends the process without a message.
 pub fn reset_signals() {
     // The functions `thread_set_mask` and `register` fail only for invalid arguments. These arguments are valid,
-    // so Glee ignores the results. When Glee starts a program, the system resets the handler of `SIGCHLD`, so the
-    // handler does not affect the program.
+    // so Glee ignores the results. When Glee starts a program, the system resets the handlers, so they do not affect
+    // the program.
     let _ = SigSet::empty().thread_set_mask();
-    drop(signal_hook::flag::register(
-        SIGCHLD,
-        std::sync::Arc::default(),
-    ));
+    for signal in [SIGCHLD, SIGXFSZ] {
+        drop(signal_hook::flag::register(
+            signal,
+            std::sync::Arc::default(),
+        ));
+    }
 }
 
 /// Prepares this process for starting supervisors. If a supervisor is killed, its children become children of
@@ -48,6 +54,28 @@ impl crate::domain::Advice for TooFewFiles {
             (self.open + self.needed).next_power_of_two().max(1024)
         ))
     }
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("cannot create a temporary folder in `{}`", folder.display())]
+pub struct NoTemporaryFolder {
+    folder: PathBuf,
+    source: io::Error,
+}
+
+impl crate::domain::Advice for NoTemporaryFolder {
+    fn hint(&self) -> Option<String> {
+        Some("set `TMPDIR` to a folder that exists and that you can write to".to_owned())
+    }
+}
+
+/// Fails if the folder for temporary files cannot be used: each agent gets a folder there.
+pub fn require_temporary_folder() -> Result<(), NoTemporaryFolder> {
+    let created = tempfile::Builder::new().prefix("glee-").tempdir();
+    created.map(drop).map_err(|source| NoTemporaryFolder {
+        folder: std::env::temp_dir(),
+        source,
+    })
 }
 
 /// Raises the limit of open files if the limit is too low for the given number of concurrent agents.

@@ -73,6 +73,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 
 fn list(output: &JsonFlag, globals: &Globals) -> CommandResult {
     let (places, loaded) = settings::load(globals)?;
+    own_process::require_temporary_folder()?;
     own_process::provide_open_files(loaded.settings.agents.len())?;
     let agents = Agents::new(Arc::new(ProcessRunner::new()?)).remembering(&places.state);
     let runtime = tokio::runtime::Builder::new_current_thread()

@@ -52,6 +52,7 @@ pub(crate) fn run(output: &JsonFlag, globals: &Globals) -> CommandResult {
             ..
         },
     ) = settings::runnable(globals, Vec::new(), None)?;
+    own_process::require_temporary_folder()?;
     own_process::provide_open_files(agents.len().min(AT_ONCE))?;
     let programs = Agents::new(Arc::new(ProcessRunner::new()?)).remembering(&places.state);
     let runtime = tokio::runtime::Builder::new_current_thread()

@@ -195,6 +195,7 @@ pub(crate) fn programs_of(
 }
 
 fn unchecked(agents: usize) -> Result<Agents, CommandError> {
+    own_process::require_temporary_folder()?;
     own_process::provide_open_files(agents)?;
     Ok(Agents::new(Arc::new(ProcessRunner::new()?)).remembering(&state_dir()?))
 }
