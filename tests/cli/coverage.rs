@@ -301,3 +301,40 @@ fn a_diff_from_standard_input_is_resumed_without_it() {
         "glee review --fix --diff bad.diff"
     );
 }
+
+#[test]
+fn a_file_that_is_nested_too_deeply_is_not_reviewed_and_the_rest_is() {
+    let calls = |count: usize| format!("{}x{}", "f(".repeat(count), ")".repeat(count));
+    let rows = [
+        ("deep.py", calls(20_000), "eval(text)"),
+        ("deep.js", format!("{};", calls(3_000)), "eval(text);"),
+        (
+            "deep.ts",
+            format!("x{};", ".then(f)".repeat(400)),
+            "eval(text);",
+        ),
+        (
+            "deep.py",
+            format!("x = 1{}", " + 1".repeat(2_000)),
+            "eval(text)",
+        ),
+    ];
+    for (file, deep, flaw) in rows {
+        let sandbox = Sandbox::new();
+        sandbox.git_init();
+        sandbox.write(".glee/config.yml", EMBEDDED);
+        commit(&sandbox, "Configure the review");
+        sandbox.write(file, format!("{deep}\n{flaw}\n"));
+        let output = sandbox.glee(&["review", "--format", "json"]);
+        assert_eq!(output.code, 4, "{output}");
+        let outcome = json(&output.stdout);
+        assert_eq!(outcome["findings"][0]["line"], 2, "{output}");
+        let reviewer = &outcome["proof"]["reviewers"][0];
+        assert_eq!(reviewer["status"], "incomplete", "{output}");
+        let problems = reviewer["problems"].as_array().expect("the problems");
+        assert_eq!(problems.len(), 1, "{output}");
+        let problem = problems[0]["problem"].as_str().expect("a problem");
+        let reason = format!("not reviewed: {file} is nested more than 256 levels deep");
+        assert!(problem.ends_with(&reason), "{problem}");
+    }
+}

@@ -19,6 +19,9 @@ pub(crate) enum Body {
         /// Absent if the reviewer has no rules for some of the files. The report names these files.
         #[serde(skip_serializing_if = "Option::is_none")]
         read: Option<CodeRead>,
+        /// The files that were not reviewed as a whole, with the reasons.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        summary: Option<String>,
     },
     Recheck {
         checks: Vec<Recheck>,

@@ -195,7 +195,7 @@ impl Fixing<'_> {
     }
 
     fn matches(&self, rule: &str, text: &str) -> Vec<Hit> {
-        self.catalog.scan(self.path, text, Some(rule))
+        self.catalog.scan(self.path, text, Some(rule)).hits
     }
 
     fn nearest(&self, rule: &str, line: u32) -> Option<Hit> {

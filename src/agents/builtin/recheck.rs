@@ -8,7 +8,7 @@ use std::path::Path;
 use super::answer::Body;
 use crate::agents::builtin::code::line_map::LineMap;
 use crate::agents::builtin::rules::catalog::{Catalog, CatalogError};
-use crate::agents::builtin::rules::scan;
+use crate::agents::builtin::rules::scan::{self, Scan};
 use crate::domain::Recheck;
 use crate::protocol::request::{Change, SourceFile};
 
@@ -58,7 +58,13 @@ fn check(catalog: &Catalog, change: &Change, files: &[SourceFile]) -> (bool, Str
     if mistakes(path, &file.text) > mistakes(path, &before) {
         return (false, format!("the change adds syntax errors to `{path}`"));
     }
-    let after = matches(&file.text);
+    let Scan {
+        hits: after,
+        unread,
+    } = matches(&file.text);
+    if let Some(why) = unread {
+        return (false, format!("`{path}` {why}"));
+    }
     let here = raw.line.and_then(|line| {
         let (first, last) = match change.diff.is_empty() {
             true => (
@@ -78,7 +84,7 @@ fn check(catalog: &Catalog, change: &Change, files: &[SourceFile]) -> (bool, Str
         );
     }
     match after.first() {
-        Some(hit) if change.diff.is_empty() || after.len() >= matches(&before).len() => (
+        Some(hit) if change.diff.is_empty() || after.len() >= matches(&before).hits.len() => (
             false,
             format!(
                 "`{rule}` matches at least as often as before, now at {path}:{}",

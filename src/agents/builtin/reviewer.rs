@@ -7,15 +7,19 @@ use std::path::Path;
 use super::answer::Body;
 use super::code::language;
 use crate::agents::builtin::rules::catalog::{Catalog, CatalogError};
-use crate::agents::builtin::rules::scan::{Hit, RuleEdit, folded};
+use crate::agents::builtin::rules::scan::{Hit, RuleEdit, Scan, folded};
 use crate::domain::{CodeRead, RawFinding, Severity, Untrusted};
 use crate::protocol::request::SourceFile;
 
 pub(crate) fn review(files: &[SourceFile], root: &Path) -> Result<Body, CatalogError> {
     let catalog = Catalog::for_paths(root, files.iter().map(|file| file.path.as_str()))?;
-    let mut findings = Vec::new();
+    let (mut findings, mut unread) = (Vec::new(), Vec::new());
     for file in files {
-        let mut hits = catalog.scan(&file.path, &file.text, None);
+        let Scan {
+            mut hits,
+            unread: why,
+        } = catalog.scan(&file.path, &file.text, None);
+        unread.extend(why.map(|why| format!("{} {why}", file.path)));
         hits.retain(|hit| is_under_review(hit, file));
         findings.extend(
             folded(hits)
@@ -24,8 +28,16 @@ pub(crate) fn review(files: &[SourceFile], root: &Path) -> Result<Body, CatalogE
         );
     }
     let has_rules = |file: &SourceFile| language::without_rules(&file.path).is_none();
-    let read = files.iter().all(has_rules).then_some(CodeRead::All);
-    Ok(Body::Review { findings, read })
+    let read = if unread.is_empty() {
+        files.iter().all(has_rules).then_some(CodeRead::All)
+    } else {
+        Some(CodeRead::Part)
+    };
+    Ok(Body::Review {
+        findings,
+        read,
+        summary: (!unread.is_empty()).then(|| format!("not reviewed: {}", unread.join(", "))),
+    })
 }
 
 fn is_under_review(hit: &Hit, file: &SourceFile) -> bool {

@@ -121,6 +121,8 @@ fn reviews(state: &ReviewState, round: u32) -> Vec<ReviewStep> {
             }
             steps.extend(ask(state, &reviewer.name, purpose, |call| {
                 match &call.answer {
+                    // The embedded reviewer gives the same answer again.
+                    CallAnswer::Review { .. } if reviewer.is_embedded() => false,
                     CallAnswer::Review { status, .. } => {
                         matches!(status, AnswerStatus::Incomplete | AnswerStatus::NotReviewed)
                     }

@@ -165,7 +165,7 @@ fn judge(
     text: &str,
     measure: &mut Measure,
 ) {
-    let hits = folded(catalog.scan(&sample.file, text, None));
+    let hits = folded(catalog.scan(&sample.file, text, None).hits);
     for label in &sample.labels {
         let score = measure
             .categories

@@ -64,6 +64,7 @@ fn samples() -> Vec<Sample> {
 fn lines(catalog: &Catalog, path: &str, text: &str, rule: &str) -> BTreeSet<u32> {
     catalog
         .scan(path, text, None)
+        .hits
         .into_iter()
         .filter(|hit| hit.rule == rule)
         .map(|hit| hit.lines.0)
@@ -76,6 +77,7 @@ fn fixed(catalog: &Catalog, path: &str, text: &str, rule: &str) -> String {
     loop {
         let mut hits: Vec<_> = catalog
             .scan(path, &text, None)
+            .hits
             .into_iter()
             .filter(|hit| hit.rule == rule)
             .collect();

@@ -3,8 +3,10 @@
 //! A comment that disables a rule in ast-grep has no effect in Glee. To object to a rule, the author of the code
 //! can add a comment `glee-allow: <rule> -- <reason>`. Glee records the objection.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use ast_grep_config::RuleConfig;
 use ast_grep_core::matcher::MatcherExt as _;
@@ -14,8 +16,25 @@ use ast_grep_language::SupportLang;
 
 use super::catalog::Catalog;
 use crate::agents::builtin::code::language;
+use crate::agents::builtin::code::symbols::Syntax;
 use crate::domain::Tag;
 use crate::workspace::code::comments;
+
+/// A rule looks at all that is inside a node and around it, and some rules do so recursively. The time of a search
+/// therefore grows with the square of the depth, and a deep tree exhausts the stack.
+const DEEPEST: usize = 256;
+
+/// The time that the rules may take for one file.
+const LONGEST: Duration = Duration::from_secs(10);
+
+/// The matches in a file.
+#[derive(Debug)]
+pub(crate) struct Scan {
+    /// The matches in the order of the text.
+    pub(crate) hits: Vec<Hit>,
+    /// Why a part of the file was not searched, as the end of a sentence about the file.
+    pub(crate) unread: Option<&'static str>,
+}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Hit {
@@ -40,17 +59,71 @@ pub(crate) struct RuleEdit {
 pub(crate) type SyntaxTree = AstGrep<StrDoc<SupportLang>>;
 
 /// Parses a file, or returns `None` for an unknown language. The syntax tree of invalid code contains error nodes.
+/// Code that is nested too deeply is missing in the tree.
 pub(crate) fn tree(path: &str, text: &str) -> Option<SyntaxTree> {
-    language::of_path(path).map(|language| language.ast_grep(comments::shortened(path, text)))
+    shallow(path, text).map(|(tree, _)| tree)
+}
+
+/// Parses a file without the top-level items that are nested too deeply, and tells whether there are any. Blanks
+/// replace such an item, so that no other code moves.
+fn shallow(path: &str, text: &str) -> Option<(SyntaxTree, bool)> {
+    let language = language::of_path(path)?;
+    let parse = |text: &str| language.ast_grep(comments::shortened(path, text));
+    let tree = parse(text);
+    let deep = deep_items(&tree);
+    if deep.is_empty() {
+        return Some((tree, false));
+    }
+    let mut shown = Cow::Borrowed(text);
+    for item in deep {
+        let blank = |byte| if byte == b'\n' { '\n' } else { ' ' };
+        let blanks: String = text[item.clone()].bytes().map(blank).collect();
+        shown.to_mut().replace_range(item, &blanks);
+    }
+    Some((parse(&shown), true))
+}
+
+fn deep_items(tree: &SyntaxTree) -> Vec<Range<usize>> {
+    tree.root()
+        .children()
+        .filter(is_deep)
+        .map(|item| item.range())
+        .collect()
+}
+
+fn is_deep(item: &Syntax<'_>) -> bool {
+    let mut cursor = item.get_inner_node().walk();
+    loop {
+        if cursor.goto_first_child() {
+            if cursor.depth() as usize > DEEPEST {
+                return true;
+            }
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return false;
+            }
+        }
+    }
 }
 
 impl Catalog {
-    /// Returns the matches of `rule`, or of all rules if `rule` is `None`. The matches are in the order of the
-    /// text. The list is empty if the language is not supported.
-    pub(crate) fn scan(&self, path: &str, text: &str, rule: Option<&str>) -> Vec<Hit> {
-        let Some(tree) = tree(path, text) else {
-            return Vec::new();
+    /// Returns the matches of `rule`, or of all rules if `rule` is `None`. There are none if the language is not
+    /// supported.
+    pub(crate) fn scan(&self, path: &str, text: &str, rule: Option<&str>) -> Scan {
+        self.scan_within(LONGEST, path, text, rule)
+    }
+
+    fn scan_within(&self, longest: Duration, path: &str, text: &str, rule: Option<&str>) -> Scan {
+        let start = Instant::now();
+        let Some((tree, has_deep_items)) = shallow(path, text) else {
+            return Scan {
+                hits: Vec::new(),
+                unread: None,
+            };
         };
+        let mut unread = has_deep_items.then_some("is nested more than 256 levels deep");
         let mut rules = self.rules.get_rule_from_lang(Path::new(path), *tree.lang());
         rules.retain(|candidate| rule.is_none_or(|id| candidate.id == id));
         let mut by_kind: Vec<Vec<&RuleConfig<SupportLang>>> = Vec::new();
@@ -64,11 +137,15 @@ impl Catalog {
         }
         let mut hits = Vec::new();
         for node in tree.root().dfs() {
-            for rule in by_kind
-                .get(usize::from(node.kind_id()))
-                .into_iter()
-                .flatten()
-            {
+            let rules = by_kind.get(usize::from(node.kind_id()));
+            if rules.is_none_or(Vec::is_empty) {
+                continue;
+            }
+            if start.elapsed() > longest {
+                unread = Some("takes the rules more than 10 s");
+                break;
+            }
+            for rule in rules.into_iter().flatten() {
                 if let Some(matched) = rule.matcher.match_node(node.clone()) {
                     hits.push(self.hit(rule, &matched));
                 }
@@ -77,7 +154,7 @@ impl Catalog {
         hits.sort_by(|a, b| {
             (a.range.start, a.range.end, &a.rule).cmp(&(b.range.start, b.range.end, &b.rule))
         });
-        hits
+        Scan { hits, unread }
     }
 
     fn hit(
@@ -142,4 +219,66 @@ fn last_line(matched: &NodeMatch<'_, StrDoc<SupportLang>>) -> u32 {
         end.line()
     };
     line(index)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn code_that_is_nested_too_deeply_is_left_out_and_said() {
+        let catalog = Catalog::packaged().unwrap();
+        let calls = |count: usize| format!("{}{}", "f(".repeat(count), ")".repeat(count));
+        let flaw = "eval(text)";
+        let rows = [
+            ("a.py", format!("{}\n{flaw}\n", calls(20_000))),
+            (
+                "a.py",
+                format!("é = {}\n{flaw}\n", "[".repeat(400) + &"]".repeat(400)),
+            ),
+            (
+                "a.py",
+                format!("x = 1{}\n{flaw}\n", "\\\n + 1".repeat(2_000)),
+            ),
+            ("a.js", format!("{};\n{flaw};\n", calls(5_000))),
+            ("a.ts", format!("x{};\n{flaw};\n", ".then(f)".repeat(1_000))),
+            ("a.go", format!("package a\nvar x = {}\n", calls(5_000))),
+            ("a.rs", format!("fn f() {{ {} }}\n", calls(5_000))),
+            (
+                "a.java",
+                format!("class A {{ int x = {}; }}\n", calls(5_000)),
+            ),
+        ];
+        for (path, text) in rows {
+            let scan = catalog.scan(path, &text, None);
+            assert_eq!(
+                scan.unread,
+                Some("is nested more than 256 levels deep"),
+                "{path}"
+            );
+            let lines: Vec<u32> = scan.hits.iter().map(|hit| hit.lines.0).collect();
+            let flawed = text
+                .lines()
+                .zip(1..)
+                .filter(|(line, _)| line.starts_with(flaw));
+            assert_eq!(
+                lines,
+                flawed.map(|(_, line)| line).collect::<Vec<u32>>(),
+                "{path}"
+            );
+        }
+        let ordinary = format!("x = {}\neval(text)\n", calls(60));
+        let scan = catalog.scan("a.py", &ordinary, None);
+        assert_eq!((scan.hits.len(), scan.unread), (1, None));
+    }
+
+    #[test]
+    fn a_file_that_takes_too_long_is_left_and_said() {
+        let catalog = Catalog::packaged().unwrap();
+        let scan = catalog.scan_within(Duration::ZERO, "a.py", "eval(text)\n", None);
+        assert_eq!(scan.unread, Some("takes the rules more than 10 s"));
+        assert_eq!(scan.hits, []);
+    }
 }

@@ -93,7 +93,12 @@ fn hold_against_words(answer: &mut ReviewAnswer) {
             )
         }
         _ if answer.read == Some(CodeRead::Part) => {
-            "the reviewer read only part of the code (`read=part`)".to_owned()
+            let said = answer.said();
+            let said = said.lines().next().map(|line| format!(": {line}"));
+            format!(
+                "the reviewer read only part of the code (`read=part`){}",
+                said.unwrap_or_default()
+            )
         }
         Bearing::Doubtful(part) => {
             answer.is_doubtful = true;
