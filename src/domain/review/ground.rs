@@ -32,6 +32,14 @@ pub enum Ground {
 }
 
 impl Ground {
+    pub const ALL: [Self; 5] = [
+        Self::Product,
+        Self::Test,
+        Self::Example,
+        Self::Vendored,
+        Self::Generated,
+    ];
+
     pub fn is_product(&self) -> bool {
         *self == Self::Product
     }

@@ -11,9 +11,11 @@ const VENDORED: [&str; 6] = [
     "vendored",
 ];
 
-const TESTS: [&str; 11] = [
+const TESTS: [&str; 13] = [
     "__mocks__",
     "__tests__",
+    "bench",
+    "benches",
     "e2e",
     "fixtures",
     "spec",
@@ -68,6 +70,7 @@ fn is_test(name: &str) -> bool {
             .is_some_and(|before| before.is_empty() || before.ends_with(['_', '.', '-']))
     };
     lower.starts_with("test_")
+        || lower.starts_with("testutil")
         || lower == "conftest"
         || words.into_iter().any(ends)
         || ["Test", "Tests", "Spec"]
@@ -100,6 +103,8 @@ mod tests {
             ("src/AppTests.cs", Ground::Test),
             ("src/tests.rs", Ground::Test),
             ("src/conftest.py", Ground::Test),
+            ("src/testutil.rs", Ground::Test),
+            ("benches/start.rs", Ground::Test),
             ("examples/shop/app.py", Ground::Example),
             ("docs/snippets/a.rs", Ground::Example),
             ("examples/shop/tests/a.py", Ground::Test),

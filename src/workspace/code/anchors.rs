@@ -132,11 +132,7 @@ impl<'a> Blocks<'a> {
         Self {
             path,
             lines,
-            ground: if filter::looks_generated(path, text) {
-                Ground::Generated
-            } else {
-                ground::of_path(path)
-            },
+            ground: ground_of(path, text),
             index,
             all: OnceCell::new(),
             identifiers: RefCell::default(),
@@ -306,6 +302,25 @@ impl<'a> Blocks<'a> {
             .take_while(|below| below.first > depth)
             .count();
         *paragraphs[top].lines.start()..=*paragraphs[index + deeper].lines.end()
+    }
+}
+
+/// Decides by the path and the text of a file what the code of the file is for.
+pub(crate) fn ground_of(path: &str, text: &str) -> Ground {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let is_generated = filter::looks_generated(path, text)
+        || [".gen.", ".generated.", ".pb.", "_pb2."]
+            .iter()
+            .any(|part| name.contains(part));
+    if is_generated {
+        return Ground::Generated;
+    }
+    match ground::of_path(path) {
+        // In Go, code that only tests use imports the package `testing`, also outside of `_test.go`.
+        Ground::Product if path.ends_with(".go") && text.contains("\n\t\"testing\"\n") => {
+            Ground::Test
+        }
+        ground => ground,
     }
 }
 

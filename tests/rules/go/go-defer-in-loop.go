@@ -15,6 +15,15 @@ func read(paths []string) {
 	}
 }
 
+func first(paths []string) {
+	for _, path := range paths {
+		file := open(path)
+		defer file.Close() // ok: the loop ends here
+		use(file)
+		break
+	}
+}
+
 func safe(paths []string) {
 	defer file.Close() // ok: no loop
 	for _, path := range paths {

@@ -9,6 +9,7 @@ func ping(r *http.Request, host string) {
 
 func safe(host string) {
 	exec.Command("ping", host).Run() // ok: no shell
+	exec.Command(os.Args[0], "run", host).Run() // ok: the program itself, no shell
 	exec.Command("sh", "-c", "uptime").Run() // ok: a constant
 	exec.CommandContext(ctx, "ping", host).Run() // ok: no shell
 	exec.CommandContext(ctx, "sh", "-c", "uptime").Run() // ok: a constant

@@ -1,9 +1,9 @@
 import hashlib
 
 
-def fingerprint(data, password):
+def fingerprint(data):
     hashlib.sha256(data).hexdigest()  # fixed
-    hashlib.sha256(password.encode())  # fixed
+    hashlib.sha256(data + b"")  # fixed
     hashlib.sha256(data).digest()  # fixed
     hashlib.sha256()  # fixed
 

@@ -1,9 +1,9 @@
 import hashlib
 
 
-def fingerprint(data, password):
+def fingerprint(data):
     hashlib.md5(data).hexdigest()  # expect
-    hashlib.sha1(password.encode())  # expect
+    hashlib.sha1(data + b"")  # expect
     hashlib.sha1(data).digest()  # expect
     hashlib.md5()  # expect
 

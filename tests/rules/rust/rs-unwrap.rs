@@ -18,6 +18,7 @@ fn safe(items: &[Item], text: &str, total: &Mutex<u32>) -> Option<u32> {
     let name = Regex::new("^[a-z]+$").unwrap(); // ok: written in the code
     *total.lock().unwrap() += price; // ok: a poisoned lock has panicked already
     let shelf = SHELF.read().unwrap(); // ok: a lock
+    let colours: Vec<Spec> = vec!["path:fg:green".parse().unwrap()]; // ok: written in the code
     let port: u16 = "80".parse().unwrap(); // ok: written in the code
     // The cell was filtered for digits above, so this cannot fail.
     let cell: u32 = text.parse().unwrap(); // ok: says why

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::packaged::{self, RuleFile};
 use crate::agents::builtin::code::language;
 use crate::agents::builtin::rules::PROJECT_RULES;
-use crate::domain::{Advice, Cwe, Tag};
+use crate::domain::{Advice, Cwe, Ground, Tag};
 use crate::protocol::text::{LenientValue, weakness};
 use crate::system::files;
 
@@ -43,6 +43,8 @@ pub struct RuleInfo {
     pub message: String,
     pub note: Option<String>,
     pub fixable: bool,
+    /// Which code the rule is applied to. A rule of a project is applied to all code.
+    pub applies_to: Vec<Ground>,
     pub origin: RuleOrigin,
 }
 
@@ -262,6 +264,9 @@ struct Meta {
     category: Option<String>,
     #[serde(default)]
     cwe: LenientValue,
+    /// The code other than product code to which a packaged rule is applied.
+    #[serde(default)]
+    also: Vec<Ground>,
 }
 
 fn info(
@@ -303,6 +308,10 @@ fn info(
         message,
         note: rule.note.as_ref().map(|note| note.trim().to_owned()),
         fixable: rule.fix.is_some(),
+        applies_to: match origin {
+            RuleOrigin::Packaged => std::iter::once(Ground::Product).chain(meta.also).collect(),
+            RuleOrigin::Project => Ground::ALL.to_vec(),
+        },
         origin,
     })
 }

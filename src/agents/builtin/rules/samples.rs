@@ -195,7 +195,7 @@ fn every_fix_gives_the_text_beside_its_sample_which_no_longer_matches() {
 
 #[test]
 fn the_packaged_rules_say_everything_about_themselves() {
-    const CATEGORIES: [&str; 24] = [
+    const CATEGORIES: [&str; 30] = [
         "sql-injection",
         "command-injection",
         "code-injection",
@@ -220,6 +220,12 @@ fn the_packaged_rules_say_everything_about_themselves() {
         "infinite-timeout",
         "comparison-bug",
         "concurrency",
+        "error-identity",
+        "cause-lost",
+        "unbounded-read",
+        "regex-range",
+        "placeholder",
+        "commented-out-code",
     ];
     /// Rules whose findings are instances of no single weakness. A comparison can always be true (CWE-571) or always
     /// be false (CWE-570); the other defects are mistakes in the use of a language's event loop or of its default

@@ -17,8 +17,8 @@ use ast_grep_language::SupportLang;
 use super::catalog::Catalog;
 use crate::agents::builtin::code::language;
 use crate::agents::builtin::code::symbols::Syntax;
-use crate::domain::Tag;
-use crate::workspace::code::comments;
+use crate::domain::{Ground, Tag};
+use crate::workspace::code::{anchors, comments};
 
 /// A rule looks at all that is inside a node and around it, and some rules do so recursively. The time of a search
 /// therefore grows with the square of the depth, and a deep tree exhausts the stack.
@@ -108,6 +108,14 @@ fn is_deep(item: &Syntax<'_>) -> bool {
     }
 }
 
+/// Where the tests of a Rust file begin, in bytes: at its test module, which is the last item by convention.
+fn rust_tests(path: &str, text: &str) -> usize {
+    Some(text)
+        .filter(|_| path.ends_with(".rs"))
+        .and_then(|text| text.find("\n#[cfg(test)]\nmod "))
+        .unwrap_or(text.len())
+}
+
 impl Catalog {
     /// Returns the matches of `rule`, or of all rules if `rule` is `None`. There are none if the language is not
     /// supported.
@@ -151,6 +159,17 @@ impl Catalog {
                 }
             }
         }
+        let ground = anchors::ground_of(path, text);
+        let tests = rust_tests(path, text);
+        hits.retain(|hit| {
+            let ground = if hit.range.start > tests {
+                Ground::Test
+            } else {
+                ground
+            };
+            self.info(&hit.rule)
+                .is_some_and(|info| info.applies_to.contains(&ground))
+        });
         hits.sort_by(|a, b| {
             (a.range.start, a.range.end, &a.rule).cmp(&(b.range.start, b.range.end, &b.rule))
         });

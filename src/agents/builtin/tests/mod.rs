@@ -163,6 +163,73 @@ fn one_flaw_on_a_line_is_one_finding() {
 }
 
 #[test]
+fn a_rule_looks_at_the_code_that_it_is_meant_for() {
+    const EVAL: &str = "eval(text)\n";
+    const SWALLOWED: &str = "try:\n    run()\nexcept Exception:\n    pass\n";
+    const ALWAYS: &str = "assert (total, 'the total is missing')\n";
+    const IGNORED: &str = "package a\n\nimport (\n\t\"os\"\n)\n\nfunc F() {\n\tdata, _ := os.ReadFile(\"a\")\n\tuse(data)\n}\n";
+    let testing = IGNORED.replace("\t\"os\"\n", "\t\"os\"\n\t\"testing\"\n");
+    let generated = format!("# @generated\n{EVAL}");
+    let product = "fn f(a: &str) -> u32 {\n    a.parse().unwrap()\n}\n";
+    let tests = format!("use a;\n#[cfg(test)]\nmod tests {{\n{product}}}\n");
+    let rows: &[(&str, &str, &str)] = &[
+        ("src/a.py", EVAL, "py-eval"),
+        ("tests/a.py", EVAL, ""),
+        ("src/test_a.py", EVAL, ""),
+        ("examples/a.py", EVAL, "py-eval"),
+        ("vendor/a.py", EVAL, ""),
+        ("src/b.py", &generated, ""),
+        ("src/a.gen.py", EVAL, ""),
+        ("src/c.py", SWALLOWED, "py-swallowed-exception"),
+        ("examples/c.py", SWALLOWED, ""),
+        ("tests/d.py", ALWAYS, "py-comparison-always-same"),
+        ("a.go", IGNORED, "go-ignored-error"),
+        ("atest/a.go", &testing, ""),
+        ("src/a.rs", product, "rs-unwrap"),
+        ("src/b.rs", &tests, ""),
+        ("src/testutil.rs", product, ""),
+    ];
+    for (path, text, rule) in rows {
+        let tree = Tree::new(&[(path, text)]);
+        let found = tree.review(&[path]).unwrap();
+        let rules: Vec<&str> = found
+            .iter()
+            .map(|finding| finding["rule"].as_str().unwrap())
+            .collect();
+        let expected: Vec<&str> = Some(*rule)
+            .filter(|rule| !rule.is_empty())
+            .into_iter()
+            .collect();
+        assert_eq!(rules, expected, "{path}");
+    }
+}
+
+#[test]
+fn a_password_is_not_given_another_fast_hash() {
+    let rows = [
+        (
+            "a.py",
+            "import hashlib\nhashed = hashlib.md5(password.encode()).hexdigest()\n",
+        ),
+        (
+            "a.js",
+            "const hashed = createHash('sha1').update(password).digest('hex');\n",
+        ),
+        (
+            "A.java",
+            "class A {\n  byte[] hashPassword(byte[] text) {\n    return MessageDigest.getInstance(\"MD5\").digest(text);\n  }\n}\n",
+        ),
+    ];
+    for (path, text) in rows {
+        let tree = Tree::new(&[(path, text)]);
+        let found = tree.review(&[path]).unwrap();
+        assert_eq!(found.len(), 1, "{path}: {found:?}");
+        assert_eq!(found[0]["cwe"], "CWE-916", "{path}");
+        assert_eq!(found[0]["suggestion"], Value::Null, "{path}");
+    }
+}
+
+#[test]
 fn a_comment_silences_nothing() {
     let tree = Tree::new(&[(
         "a.py",
