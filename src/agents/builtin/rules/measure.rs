@@ -3,7 +3,7 @@
 //! A folder contains samples and the file `labels.jsonl`. Each line of this file is an object for one sample,
 //! `{"file", "labels": [{"line", "category", "also"}]}`. A finding is correct if a label of the same class is at
 //! most two lines away from the finding. The key `also` lists further lines. A finding about the defect is also
-//! correct if the finding is on one of the lines in `also`.
+//! correct if the finding is on one of the lines in `also`. A class without any label is not measured.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
