@@ -291,19 +291,19 @@ impl Journal {
     }
 
     fn dispute_contents(&self) -> Result<Vec<(Timestamp, RecordContent)>, JournalError> {
-        let numbers = self.rows("SELECT number FROM dispute ORDER BY number", [], |row| {
-            row.get::<_, i64>(0)
-        })?;
+        let numbers = self.rows("SELECT number FROM dispute", [], |row| row.get::<_, i64>(0))?;
+        let numbers: Vec<DisputeNumber> = numbers
+            .into_iter()
+            .map(|number| DisputeNumber(number.unsigned_abs()))
+            .collect();
         let mut found = Vec::new();
-        for number in numbers {
-            if let Some((mut record, at)) = self.dispute_at(DisputeNumber(number.unsigned_abs()))? {
-                for earlier in &mut record.dispute.earlier {
-                    if let Relation::CodeChanged { diff } = &mut earlier.relation {
-                        *diff = None;
-                    }
+        for (mut record, at) in self.dated_disputes(&numbers)?.into_values() {
+            for earlier in &mut record.dispute.earlier {
+                if let Relation::CodeChanged { diff } = &mut earlier.relation {
+                    *diff = None;
                 }
-                found.push((at, RecordContent::Dispute(Box::new(record))));
             }
+            found.push((at, RecordContent::Dispute(Box::new(record))));
         }
         Ok(found)
     }

@@ -1,16 +1,18 @@
 //! Queries runs, events, disputes and bindings in the history.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use rusqlite::types::Value;
-use rusqlite::{Params, Row, params, params_from_iter};
+use rusqlite::{Params, Row, params_from_iter};
 
 use crate::domain::event::{DisputeEvent, Event, EventKind, Plan, ReviewEvent, Settlement};
 use crate::domain::{
     Anchor, Disposition, Dispute, DisputeId, DisputeNumber, Finding, Location, Ruler, RulingWord,
     RunId,
 };
-use crate::history::projections::{OPEN, from_json, from_time, time};
+use crate::history::projections::{OPEN, from_json, from_time, json, time};
 use crate::history::queries::rows::{
     Binding, DisputeFilter, DisputeRecord, DisputeRow, OtherRunRow, Reopened, RulingFilter, RunRow,
     StageRow,
@@ -159,14 +161,17 @@ impl Journal {
                 })
             },
         )?;
-        for binding in &mut bindings {
-            if binding.disposition == Some(Disposition::NotMandatory)
-                && let Some(number) = binding.number()
-            {
-                binding.new_tag = self
-                    .dispute(number)?
-                    .and_then(|record| record.dispute.rulings.last()?.ruling.new_tag);
-            }
+        let is_lowered = |binding: &Binding| binding.disposition == Some(Disposition::NotMandatory);
+        let lowered: Vec<DisputeNumber> = bindings
+            .iter()
+            .filter(|binding| is_lowered(binding))
+            .filter_map(Binding::number)
+            .collect();
+        let lowered = self.disputes_numbered(&lowered)?;
+        for binding in bindings.iter_mut().filter(|binding| is_lowered(binding)) {
+            let record = binding.number().and_then(|number| lowered.get(&number));
+            binding.new_tag =
+                record.and_then(|record| record.dispute.rulings.last()?.ruling.new_tag);
         }
         Ok(bindings)
     }
@@ -178,26 +183,44 @@ impl Journal {
     }
 
     pub fn dispute(&self, number: DisputeNumber) -> Result<Option<DisputeRecord>, JournalError> {
-        Ok(self.dispute_at(number)?.map(|(record, _)| record))
+        let found = self.dated_disputes(&[number])?.pop_first();
+        Ok(found.map(|(_, (record, _))| record))
     }
 
-    pub(crate) fn dispute_at(
+    /// Returns the disputes with these numbers. Unknown numbers are left out.
+    pub(crate) fn disputes_numbered(
         &self,
-        number: DisputeNumber,
-    ) -> Result<Option<(DisputeRecord, Timestamp)>, JournalError> {
-        let sql = "SELECT run FROM dispute WHERE number = ?1";
-        let run = self
-            .rows(sql, [number.0.cast_signed()], |row| row.get(0).map(RunId))?
-            .pop();
-        let Some(run) = run else { return Ok(None) };
-        // A run can have a thousand disputes, so only the events of this one are read.
+        numbers: &[DisputeNumber],
+    ) -> Result<BTreeMap<DisputeNumber, DisputeRecord>, JournalError> {
+        let found = self.dated_disputes(numbers)?.into_iter();
+        Ok(found
+            .map(|(number, (record, _))| (number, record))
+            .collect())
+    }
+
+    /// Returns the disputes with these numbers, each with the time of the last event that changed it.
+    pub(crate) fn dated_disputes(
+        &self,
+        numbers: &[DisputeNumber],
+    ) -> Result<BTreeMap<DisputeNumber, (DisputeRecord, Timestamp)>, JournalError> {
+        let wanted = json(&numbers);
+        let sql =
+            "SELECT DISTINCT run FROM dispute WHERE number IN (SELECT value FROM json_each(?1))";
+        let runs = self.rows(sql, [&wanted], |row| row.get::<_, String>(0))?;
+        // The events of a run are read once, because a run can have a thousand disputes.
         let sql = format!(
             "SELECT id, run, seq, at, body FROM event WHERE {OF_DISPUTES} AND
-                (kind = 'disputes_reopened' OR ?2 IN (body ->> '$.dispute', body ->> '$.dispute.number'))
+                (kind = 'disputes_reopened' OR ifnull(body ->> '$.dispute.number', body ->> '$.dispute')
+                    IN (SELECT value FROM json_each(?2)))
              ORDER BY seq"
         );
-        let events = self.rows(&sql, params![run.0, number.0.cast_signed()], event)?;
-        Ok(replayed(number, events))
+        let mut found = BTreeMap::new();
+        for run in runs {
+            for event in self.rows(&sql, [&run, &wanted], event)? {
+                replay(event, &mut found);
+            }
+        }
+        Ok(found)
     }
 
     /// Returns the reviews whose target has the name `target`. The newest review comes first.
@@ -316,89 +339,84 @@ pub(crate) fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
     })
 }
 
-/// Computes the state of a dispute from the events of its run. Returns `None` if the dispute was never opened. The
-/// returned time is the time of the last event that changed the dispute.
-fn replayed(
-    number: DisputeNumber,
-    events: impl IntoIterator<Item = Event>,
-) -> Option<(DisputeRecord, Timestamp)> {
-    let mut found: Option<(DisputeRecord, Timestamp)> = None;
-    for Event { run, at, kind, .. } in events {
-        let EventKind::Dispute(event) = kind else {
-            continue;
-        };
-        match (event, &mut found) {
-            (DisputeEvent::DisputeOpened { dispute }, None) if dispute.number == number => {
-                let record = DisputeRecord {
-                    run,
-                    opened_at: at,
-                    settled_at: None,
-                    dispute: *dispute,
-                    settlement: None,
-                    reopened: None,
-                    ended_at: None,
-                };
-                found = Some((record, at));
+/// Applies an event to the disputes, each with the time of the last event that changed it.
+fn replay(event: Event, found: &mut BTreeMap<DisputeNumber, (DisputeRecord, Timestamp)>) {
+    let Event { run, at, kind, .. } = event;
+    let EventKind::Dispute(event) = kind else {
+        return;
+    };
+    let number = match &event {
+        DisputeEvent::DisputeOpened { dispute } => dispute.number,
+        DisputeEvent::DisputesReopened { disputes, .. } => {
+            for number in disputes {
+                if let Some((record, last)) = found.get_mut(number) {
+                    record.dispute.route = None;
+                    *last = at;
+                }
             }
-            (DisputeEvent::DisputesReopened { disputes, .. }, Some((record, last)))
-                if disputes.contains(&number) =>
-            {
-                record.dispute.route = None;
-                *last = at;
-            }
-            (DisputeEvent::RouteChosen { dispute, route, .. }, Some((record, last)))
-                if dispute == number =>
-            {
-                record.dispute.route = Some(route);
-                *last = at;
-            }
-            (DisputeEvent::RulingGiven { dispute, ruling }, Some((record, last)))
-                if dispute == number =>
-            {
-                record.dispute.keep(&ruling.ruling.members);
-                record.dispute.rulings.push(ruling);
-                *last = at;
-            }
-            (
-                DisputeEvent::DisputeSettled {
-                    dispute,
-                    settlement,
-                },
-                Some((record, last)),
-            ) if dispute == number => {
-                let is_discarded = settlement.disposition == Disposition::Discarded;
-                record.dispute.discarded_by = is_discarded.then(|| settlement.by.clone());
-                let settlement = Some(settlement).filter(Settlement::binds);
-                record.settled_at = settlement.as_ref().map(|_| at);
-                record.dispute.disposition = settlement
-                    .as_ref()
-                    .map(|settled| settled.disposition.clone());
-                record.settlement = settlement;
-                record.ended_at = None;
-                *last = at;
-            }
-            (DisputeEvent::RulingRevoked { dispute, reason }, Some((record, last)))
-                if dispute == number =>
-            {
-                (record.settled_at, record.settlement, record.ended_at) = (None, None, None);
-                let Dispute {
-                    disposition,
-                    discarded_by,
-                    route,
-                    ..
-                } = &mut record.dispute;
-                (*disposition, *discarded_by, *route) = (None, None, None);
-                record.reopened = Some(Reopened { at, reason });
-                *last = at;
-            }
-            (DisputeEvent::RulingEnded { dispute }, Some((record, last))) if dispute == number => {
-                record.ended_at = Some(at);
-                *last = at;
-            }
-            _ => {}
+            return;
         }
+        DisputeEvent::RouteChosen { dispute, .. }
+        | DisputeEvent::RulingGiven { dispute, .. }
+        | DisputeEvent::DisputeSettled { dispute, .. }
+        | DisputeEvent::RulingRevoked { dispute, .. }
+        | DisputeEvent::RulingEnded { dispute } => *dispute,
+        DisputeEvent::DisputeCarriedOn { .. }
+        | DisputeEvent::AuditStarted { .. }
+        | DisputeEvent::RulingAudited { .. } => return,
+    };
+    if let DisputeEvent::DisputeOpened { dispute } = event {
+        let record = DisputeRecord {
+            run,
+            opened_at: at,
+            settled_at: None,
+            dispute: *dispute,
+            settlement: None,
+            reopened: None,
+            ended_at: None,
+        };
+        found.entry(number).or_insert((record, at));
+        return;
     }
-    found
+    let Some((record, last)) = found.get_mut(&number) else {
+        return;
+    };
+    *last = at;
+    match event {
+        DisputeEvent::RouteChosen { route, .. } => record.dispute.route = Some(route),
+        DisputeEvent::RulingGiven { ruling, .. } => {
+            record.dispute.keep(&ruling.ruling.members);
+            record.dispute.rulings.push(ruling);
+        }
+        DisputeEvent::DisputeSettled { settlement, .. } => {
+            let is_discarded = settlement.disposition == Disposition::Discarded;
+            record.dispute.discarded_by = is_discarded.then(|| settlement.by.clone());
+            let settlement = Some(settlement).filter(Settlement::binds);
+            record.settled_at = settlement.as_ref().map(|_| at);
+            record.dispute.disposition = settlement
+                .as_ref()
+                .map(|settled| settled.disposition.clone());
+            record.settlement = settlement;
+            record.ended_at = None;
+        }
+        DisputeEvent::RulingRevoked { reason, .. } => {
+            (record.settled_at, record.settlement, record.ended_at) = (None, None, None);
+            let Dispute {
+                disposition,
+                discarded_by,
+                route,
+                ..
+            } = &mut record.dispute;
+            (*disposition, *discarded_by, *route) = (None, None, None);
+            record.reopened = Some(Reopened { at, reason });
+        }
+        DisputeEvent::RulingEnded { .. } => record.ended_at = Some(at),
+        DisputeEvent::DisputeOpened { .. }
+        | DisputeEvent::DisputesReopened { .. }
+        | DisputeEvent::DisputeCarriedOn { .. }
+        | DisputeEvent::AuditStarted { .. }
+        | DisputeEvent::RulingAudited { .. } => {}
+    }
 }
 
 /// A part of a settlement, if the settlement binds.

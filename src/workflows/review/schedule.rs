@@ -39,8 +39,10 @@ pub(crate) enum ReviewEffect {
     /// Stores a snapshot of the tree before the coder's first call.
     Keep,
     RecordTree(CallId),
-    OpenDispute(FindingId),
-    CarryOn(FindingId),
+    /// Opens all disputes that are due, in one transaction that also assigns their numbers.
+    OpenDisputes,
+    /// Continues the open disputes of earlier runs that findings of this run repeat.
+    CarryOn,
     /// Routes a dispute to the judge or, if the run has no judge, to a person.
     Send(DisputeNumber),
     Rule(DisputeNumber),
@@ -318,7 +320,7 @@ fn coder(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Review
     }
 }
 
-/// The findings about which a dispute is due. Members of a group to which the same objection was made are one dispute.
+/// The findings about which a dispute is due. Members of one group to which the same objection was made are one dispute.
 pub(crate) fn unopened(state: &ReviewState) -> Vec<Vec<FindingId>> {
     let mut due: Vec<Vec<FindingId>> = Vec::new();
     for finding in state
@@ -326,7 +328,12 @@ pub(crate) fn unopened(state: &ReviewState) -> Vec<Vec<FindingId>> {
         .iter()
         .filter(|finding| is_unopened(state, finding))
     {
-        let known = due.iter_mut().find(|members| {
+        // The findings are in the order of their ids, so the members of a group follow each other.
+        let mut of_group = due
+            .iter_mut()
+            .rev()
+            .take_while(|members| members[0].number == finding.id.number);
+        let known = of_group.find(|members| {
             let first = state.finding(members[0]);
             first.is_some_and(|first| is_one_dispute(state, first, finding))
         });
@@ -354,8 +361,7 @@ fn is_one_dispute(state: &ReviewState, one: &Finding, other: &Finding) -> bool {
         let response = state.responses.get(&finding.id)?;
         Some((&response.text, &response.evidence))
     };
-    one.id.number == other.id.number
-        && one.reverses.is_none()
+    one.reverses.is_none()
         && other.reverses.is_none()
         && match (state.is_judged_first(one), state.is_judged_first(other)) {
             (true, true) => true,
@@ -369,21 +375,15 @@ fn disputes(
     policy: &SchedulePolicy,
     parked: &BTreeSet<DisputeNumber>,
 ) -> Vec<ReviewStep> {
-    let unopened: Vec<ReviewStep> = unopened(state)
-        .into_iter()
-        .map(|members| Step::Effect(ReviewEffect::OpenDispute(members[0])))
-        .collect();
-    if !unopened.is_empty() {
-        return unopened;
+    if state
+        .findings
+        .iter()
+        .any(|finding| is_unopened(state, finding))
+    {
+        return vec![Step::Effect(ReviewEffect::OpenDisputes)];
     }
-    if policy.mode == Mode::Arbitrate {
-        let left_open: Vec<ReviewStep> = state
-            .left_open()
-            .map(|id| Step::Effect(ReviewEffect::CarryOn(id)))
-            .collect();
-        if !left_open.is_empty() {
-            return left_open;
-        }
+    if policy.mode == Mode::Arbitrate && !state.left_open().is_empty() {
+        return vec![Step::Effect(ReviewEffect::CarryOn)];
     }
     let open = state
         .disputes
@@ -1236,7 +1236,7 @@ mod tests {
             .changed(call("c", RESPOND, 1), &[]);
         assert_eq!(
             play.due(),
-            [Step::Effect(ReviewEffect::OpenDispute(FindingId::new(1)))],
+            [Step::Effect(ReviewEffect::OpenDisputes)],
             "only a mandatory finding is disputed"
         );
         play.disputed(1);
@@ -1346,10 +1346,7 @@ mod tests {
             ..finding(1, Tag::Low)
         };
         play.reviewed(vec![reversal]);
-        assert_eq!(
-            play.due(),
-            [Step::Effect(ReviewEffect::OpenDispute(FindingId::new(1)))]
-        );
+        assert_eq!(play.due(), [Step::Effect(ReviewEffect::OpenDisputes)]);
     }
 
     #[test]
@@ -1387,7 +1384,7 @@ mod tests {
         .changed(call("c", RESPOND, 1), &[]);
         assert_eq!(
             play.due(),
-            [Step::Effect(ReviewEffect::CarryOn(FindingId::new(2)))],
+            [Step::Effect(ReviewEffect::CarryOn)],
             "what an earlier run left open goes on in this one"
         );
         play.policy.mode = Mode::Fix;

@@ -1,11 +1,12 @@
 //! Reads the outcomes of recorded runs from their events.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use jiff::Timestamp;
 
 use crate::domain::event::{Event, Plan};
-use crate::domain::{Dispute, ExitReason, Outcome, RunId};
+use crate::domain::{Dispute, DisputeNumber, ExitReason, Outcome, RunId};
 use crate::history::store::Journal;
 use crate::rules::consensus::Policy;
 use crate::workflows::review::code::coder_changes::{self, Trees};
@@ -195,17 +196,19 @@ pub(crate) fn add_repeated(
     state: &ReviewState,
     journal: &Journal,
 ) -> Result<(), RunError> {
-    for number in state.still_disputed.values() {
-        let known = outcome
-            .disputes
-            .iter()
-            .any(|dispute| dispute.number == *number);
-        if let (false, Some(record)) = (known, journal.dispute(*number)?) {
-            outcome.disputes.push(Dispute {
-                opened_by: Some(record.run),
-                ..record.dispute
-            });
-        }
+    let known: BTreeSet<DisputeNumber> = outcome
+        .disputes
+        .iter()
+        .map(|dispute| dispute.number)
+        .collect();
+    let repeated = state.still_disputed.values().copied();
+    let repeated: BTreeSet<DisputeNumber> = repeated.collect();
+    let missing: Vec<DisputeNumber> = repeated.difference(&known).copied().collect();
+    for record in journal.disputes_numbered(&missing)?.into_values() {
+        outcome.disputes.push(Dispute {
+            opened_by: Some(record.run),
+            ..record.dispute
+        });
     }
     outcome.disputes.sort_by_key(|dispute| dispute.number);
     Ok(())

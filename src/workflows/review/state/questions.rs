@@ -1,7 +1,7 @@
 //! Functions that read the state of a review. The functions determine the states of findings, and what the coder
 //! and the judges receive.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::{RecordedCall, Reuse, ReviewState};
 use crate::config::settings::Validate;
@@ -82,14 +82,16 @@ impl ReviewState {
             .collect()
     }
 
-    /// Returns one finding for each open dispute of an earlier run. Disputes that already continue in this run are
-    /// left out. The returned finding repeats the dispute.
-    pub(crate) fn left_open(&self) -> impl Iterator<Item = FindingId> {
-        let mut taken: BTreeSet<DisputeNumber> = self.disputes.keys().copied().collect();
-        self.still_disputed
-            .iter()
-            .filter(move |(_, number)| taken.insert(**number))
-            .map(|(id, _)| *id)
+    /// The disputes of earlier runs that findings of this run repeat and that do not continue in this run yet, each with
+    /// its findings in the order of their ids.
+    pub(crate) fn left_open(&self) -> BTreeMap<DisputeNumber, Vec<FindingId>> {
+        let mut left: BTreeMap<DisputeNumber, Vec<FindingId>> = BTreeMap::new();
+        for (finding, number) in &self.still_disputed {
+            if !self.disputes.contains_key(number) {
+                left.entry(*number).or_default().push(*finding);
+            }
+        }
+        left
     }
 
     pub(crate) fn finding(&self, id: FindingId) -> Option<&Finding> {

@@ -12,7 +12,7 @@ use crate::domain::event::{DisputeEvent, EventKind, ReviewEvent};
 use crate::domain::{Agent, DisputeNumber, FindingId, PairAnswer, RaisedIn, RulingWord};
 use crate::history::JournalError;
 use crate::history::queries::problems::KnownProblems;
-use crate::history::queries::rows::Binding;
+use crate::history::queries::rows::{Binding, DisputeRecord};
 use crate::workflows::review::disputes::{resolve, rulings};
 use crate::workflows::review::findings::earlier_records::Past;
 use crate::workflows::review::findings::round::{MergeSettings, RoundContext};
@@ -134,26 +134,30 @@ impl ReviewWorkflow {
     /// of the earlier one.
     pub(super) fn recognise(&mut self, round: u32) -> Result<(), RunError> {
         let mut events = schedule::recognised(&self.state, round);
-        let mut joined = Vec::new();
-        for event in &events {
-            let (finding, number) = match event {
+        let recognised: Vec<(FindingId, DisputeNumber)> = events
+            .iter()
+            .filter_map(|event| match event {
                 EventKind::Review(ReviewEvent::AlreadyRuled {
                     finding, dispute, ..
-                }) => (finding, dispute.number()),
+                }) => Some((*finding, dispute.number()?)),
                 EventKind::Review(ReviewEvent::StillDisputed { finding, dispute }) => {
-                    (finding, Some(*dispute))
+                    Some((*finding, *dispute))
                 }
-                _ => continue,
-            };
-            let Some(number) = number else { continue };
-            let Some(record) = self.resources.journal.dispute(number)? else {
+                _ => None,
+            })
+            .collect();
+        let numbers: Vec<DisputeNumber> = recognised.iter().map(|(_, number)| *number).collect();
+        let records = self.resources.journal.disputes_numbered(&numbers)?;
+        let mut joined = Vec::new();
+        for (finding, number) in recognised {
+            let Some(record) = records.get(&number) else {
                 continue;
             };
             let earlier = record.dispute.finding.id;
             if earlier.number != finding.number {
                 joined.push(EventKind::Review(ReviewEvent::ProblemsJoined {
-                    newer: earlier.max(*finding).group(),
-                    older: earlier.min(*finding).group(),
+                    newer: earlier.max(finding).group(),
+                    older: earlier.min(finding).group(),
                 }));
             }
         }
@@ -231,63 +235,53 @@ impl ReviewWorkflow {
             .map(drop)
     }
 
-    /// Continues an open dispute of an earlier run, because the finding repeats the dispute. If the dispute is
-    /// already settled, applies the ruling of the dispute to the finding.
-    pub(super) fn carry_on(&mut self, finding: FindingId) -> Result<(), RunError> {
-        let number = self
-            .state
-            .still_disputed
-            .get(&finding)
-            .copied()
-            .expect("the finding repeats a disputed one");
-        let record = self
-            .resources
-            .journal
-            .dispute(number)?
-            .ok_or(JournalError::UnknownDispute(number))?;
+    /// Continues the open disputes of earlier runs that findings of this run repeat. If a dispute is already settled,
+    /// applies the ruling of the dispute to its findings.
+    pub(super) fn carry_on(&mut self) -> Result<(), RunError> {
+        let left = self.state.left_open();
+        let numbers: Vec<DisputeNumber> = left.keys().copied().collect();
+        let mut records = self.resources.journal.disputes_numbered(&numbers)?;
+        let mut events = Vec::new();
+        for (number, findings) in left {
+            let record = records
+                .remove(&number)
+                .ok_or(JournalError::UnknownDispute(number))?;
+            events.extend(self.carried_on(record, &findings));
+        }
+        self.append_all(events).map(drop)
+    }
+
+    fn carried_on(&self, record: DisputeRecord, findings: &[FindingId]) -> Vec<EventKind> {
         let mut dispute = record.dispute;
         let new_tag = dispute.new_tag();
-        let event: EventKind = match dispute.disposition.take() {
-            Some(disposition) => {
-                let dispute = number.into();
-                ReviewEvent::AlreadyRuled {
-                    finding,
-                    dispute,
-                    disposition,
-                    new_tag,
-                    insisted: false,
-                }
-                .into()
-            }
-            None => {
-                let mut here = self.state.findings.iter().filter(|known| {
-                    known.id == finding || self.state.still_disputed.get(&known.id) == Some(&number)
-                });
-                dispute.finding = here.next().expect("a finding of the run").clone();
-                dispute.members = here.cloned().collect();
-                dispute.objection.finding = dispute.finding.id;
-                dispute.discarded_by = None;
-                // An escalated dispute keeps its route if the command line sets no other route.
-                let is_named = self
-                    .state
-                    .plan
-                    .as_ref()
-                    .is_some_and(|plan| plan.on_dispute.is_some());
-                let escalated = dispute
-                    .rulings
-                    .last()
-                    .is_some_and(|last| last.ruling.ruling == RulingWord::Escalate);
-                if is_named || !escalated {
-                    dispute.route = None;
-                }
-                DisputeEvent::DisputeCarriedOn {
-                    dispute: Box::new(dispute),
-                    from: record.run,
-                }
-                .into()
-            }
+        if let Some(disposition) = dispute.disposition.take() {
+            let ruled = findings.iter().map(|finding| ReviewEvent::AlreadyRuled {
+                finding: *finding,
+                dispute: dispute.number.into(),
+                disposition: disposition.clone(),
+                new_tag,
+                insisted: false,
+            });
+            return ruled.map(EventKind::from).collect();
+        }
+        let mut here = findings.iter().filter_map(|id| self.state.finding(*id));
+        dispute.finding = here.next().expect("a finding of the run").clone();
+        dispute.members = here.cloned().collect();
+        dispute.objection.finding = dispute.finding.id;
+        dispute.discarded_by = None;
+        // An escalated dispute keeps its route if the command line sets no other route.
+        let plan = self.state.plan.as_ref();
+        let is_named = plan.is_some_and(|plan| plan.on_dispute.is_some());
+        let last = dispute.rulings.last();
+        let is_escalated = last.is_some_and(|last| last.ruling.ruling == RulingWord::Escalate);
+        if is_named || !is_escalated {
+            dispute.route = None;
+        }
+        let carried = DisputeEvent::DisputeCarriedOn {
+            dispute: Box::new(dispute),
+            from: record.run,
         };
-        self.append(event).map(drop)
+        vec![carried.into()]
     }
 
     /// The files of `findings` whose current content differs from the reviewed content. The result is empty if

@@ -193,13 +193,8 @@ impl Workflow for ReviewWorkflow {
                     .record(&self.state, call, &self.resources.run)?;
                 self.append(event)?;
             }
-            // When the first `OpenDispute` effect is performed, one transaction opens the disputes of all due
-            // `OpenDispute` effects. The transaction also assigns the numbers of the disputes.
-            ReviewEffect::OpenDispute(finding) if self.state.dispute_of(*finding).is_none() => {
-                self.open_disputes()?
-            }
-            ReviewEffect::OpenDispute(_) => {}
-            ReviewEffect::CarryOn(finding) => self.carry_on(*finding)?,
+            ReviewEffect::OpenDisputes => self.open_disputes()?,
+            ReviewEffect::CarryOn => self.carry_on()?,
             ReviewEffect::Send(dispute) => {
                 drop(self.append(schedule::sent(&self.state, *dispute))?)
             }

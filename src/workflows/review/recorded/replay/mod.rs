@@ -298,7 +298,12 @@ impl Replay<'_> {
                 Some(ReviewEvent::BeforeImage { kept_as, tree }.into())
             }
             Step::Effect(ReviewEffect::RecordTree(call)) => Some(self.tree(call)),
-            Step::Effect(ReviewEffect::CarryOn(finding)) => self.carried_on(*finding),
+            Step::Effect(ReviewEffect::CarryOn) => {
+                let left = self.state.left_open().into_iter();
+                return left
+                    .filter_map(|(number, findings)| self.carried_on(number, findings[0]))
+                    .collect();
+            }
             Step::Prompt(DisputeQuestion::Route(dispute)) => Some(self.choice(*dispute)),
             Step::Effect(ReviewEffect::Send(dispute)) => {
                 Some(schedule::sent(&self.state, *dispute))
@@ -348,7 +353,7 @@ impl Replay<'_> {
                     .into()
                 })
             }
-            Step::Effect(ReviewEffect::OpenDispute(_)) => return self.open_disputes(),
+            Step::Effect(ReviewEffect::OpenDisputes) => return self.open_disputes(),
             Step::Record(_) | Step::Finish => None,
         };
         event.into_iter().collect()
@@ -608,15 +613,12 @@ impl Replay<'_> {
 
     /// The event that continues a dispute of an earlier run. The event omits the rulings that the recorded run
     /// added.
-    fn carried_on(&self, finding: FindingId) -> Option<EventKind> {
-        let number = self.state.still_disputed.get(&finding)?;
-        let (known, (from, rulings)) = (
-            self.record.disputes.get(number)?,
-            self.record.carried.get(number)?,
-        );
+    fn carried_on(&self, number: DisputeNumber, finding: FindingId) -> Option<EventKind> {
+        let known = self.record.disputes.get(&number)?;
+        let (from, rulings) = self.record.carried.get(&number)?;
         let route = known
             .route
-            .filter(|_| !self.record.ruled_before.contains_key(number));
+            .filter(|_| !self.record.ruled_before.contains_key(&number));
         let mut dispute = Dispute {
             route,
             disposition: None,
