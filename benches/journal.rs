@@ -143,7 +143,6 @@ fn dispute(number: u64) -> Vec<EventKind> {
             by: by(),
             reason: "".into(),
             until: None,
-            person: None,
         };
         events.push(EventKind::Dispute(DisputeEvent::DisputeSettled {
             dispute: number,

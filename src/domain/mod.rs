@@ -34,7 +34,7 @@ pub use disputes::dispute::{
     Dispute, EarlierDispute, Objector, Participant, Relation, Route, Sides,
 };
 pub use disputes::ruling::{
-    Disposition, Grounds, PanelVote, Ruler, Ruling, RulingRecord, RulingWord,
+    Disposition, Grounds, PanelVote, Person, Ruler, Ruling, RulingRecord, RulingWord,
 };
 pub use disputes::shared_ruling::{RuledBy, RuledFinding, RuledPlace, SharedAnchor, SharedRuling};
 pub use ids::{AgentName, DisputeId, DisputeNumber, FindingId, ProblemKey, RulingRef, RunId};

@@ -15,8 +15,8 @@ use super::open::fault;
 use super::{JournalError, chain};
 use crate::domain::event::{DisputeEvent, Event, EventKind, RunEvent, Settlement};
 use crate::domain::{
-    CitedCode, Disposition, DisputeNumber, Finding, Grounds, Objector, Response, Ruler, Ruling,
-    RulingRecord, RulingWord, RunId, Sides, Untrusted,
+    CitedCode, Disposition, DisputeNumber, Finding, Grounds, Objector, Person, Response, Ruler,
+    Ruling, RulingRecord, RulingWord, RunId, Sides, Untrusted,
 };
 use crate::history::projections::{self, OPEN, from_json, time};
 use crate::history::redacted;
@@ -41,8 +41,7 @@ pub struct GivenRuling {
     pub reason: Untrusted,
     /// The ruling is in force until the end of this day, in UTC.
     pub until: Option<Date>,
-    /// The login name of the person, if the person ruled in the conversation of a pull request.
-    pub person: Option<String>,
+    pub person: Person,
     /// The code that the reason cites.
     pub cited: Vec<CitedCode>,
 }
@@ -176,7 +175,7 @@ impl Journal {
                 disposition,
                 reason: reason.into(),
                 until,
-                person: None,
+                person: Person::default(),
                 cited: Vec::new(),
             },
         )
@@ -349,16 +348,18 @@ impl<'a> Tail<'a> {
         } = given;
         let ruling = RulingRecord {
             cited,
-            ..RulingRecord::new(ruling_for(&disposition, &reason), Ruler::Human)
+            ..RulingRecord::new(
+                ruling_for(&disposition, &reason),
+                Ruler::Human(person.clone()),
+            )
         };
         self.is_kept = true;
         self.push(DisputeEvent::RulingGiven { dispute, ruling })?;
         let settlement = Settlement {
             disposition,
-            by: Ruler::Human,
+            by: Ruler::Human(person),
             reason,
             until,
-            person,
         };
         self.push(DisputeEvent::DisputeSettled {
             dispute,

@@ -26,7 +26,7 @@ pub use queries::problems::NamedProblem;
 pub use queries::query::Extent;
 pub use queries::rows::{DisputeFilter, RulingFilter};
 pub use record::{
-    Author, FoundDispute, HistoryRecord, MAX_RECORD, Outgoing, RecordContent, Refusal, RunFindings,
+    FoundDispute, HistoryRecord, MAX_RECORD, Outgoing, RecordContent, Refusal, RunFindings,
     SharedDispute,
 };
 pub use store::{DATABASE, Journal, path_for};

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::JournalError;
 use super::open::fault;
-use crate::domain::{DisputeId, DisputeNumber, ExitReason, Finding, Relation, RunId};
+use crate::domain::{DisputeId, DisputeNumber, ExitReason, Finding, Person, Relation, RunId};
 use crate::history::projections::{self, time};
 use crate::history::queries::rows::{DisputeFilter, DisputeRecord, RulingFilter, RunRow};
 use crate::history::store::Journal;
@@ -29,16 +29,10 @@ const FORM: u32 = 1;
 /// The maximum time by which the clock of another machine can be ahead of this machine's clock.
 const AHEAD: SignedDuration = SignedDuration::from_hours(24);
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Author {
-    pub name: String,
-    pub email: String,
-}
-
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HistoryRecord {
     glee: u32,
-    pub author: Author,
+    pub author: Person,
     /// The time of the last change of `content`. The time remains unchanged when the record is sent to a remote.
     pub at: Timestamp,
     #[serde(flatten)]
@@ -88,7 +82,7 @@ pub enum Refusal {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SharedDispute {
     pub id: DisputeId,
-    pub author: Author,
+    pub author: Person,
     /// The origin of the record: a remote, or another history on this machine.
     pub source: String,
     #[serde(flatten)]
@@ -234,7 +228,7 @@ impl Journal {
     /// Returns all records to send to other clones. The records contain the summary and the findings of each ended
     /// run, and the present state of each dispute. For each summary, list of findings or dispute that has changed
     /// since its last record, the function adds a new record with the author `author`.
-    pub fn outgoing(&mut self, author: &Author) -> Result<Outgoing, JournalError> {
+    pub fn outgoing(&mut self, author: &Person) -> Result<Outgoing, JournalError> {
         let mut contents = Vec::new();
         for row in self.runs(None)? {
             let (Some(at), Some(exit)) = (row.ended, row.exit) else {
@@ -318,7 +312,7 @@ impl Journal {
             if !own.contains(&content.subject()) {
                 let record = HistoryRecord {
                     glee: FORM,
-                    author: Author::default(),
+                    author: Person::default(),
                     at,
                     content,
                 };

@@ -135,7 +135,7 @@ impl Measures {
                 tally.checked,
             ),
             confirmed_by_audit: Share::new(tally.confirmed, tally.audited),
-            fixed: Share::new(tally.fixed, tally.raised),
+            fixed: Share::new(tally.fixed.saturating_sub(tally.reverted), tally.raised),
             reverted: Share::new(tally.reverted, tally.fixed),
             calls: tally.calls,
             unpriced_calls: tally.unpriced,

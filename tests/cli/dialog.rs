@@ -239,7 +239,7 @@ fn without_a_judge_a_tip_and_the_person_enforces() {
     has(
         &shown,
         &[
-            "ENFORCE by you: decided by hand",
+            "ENFORCE by Test <test@example.org>: decided by hand",
             "Disputed (1: 1 enforced)",
             "Fixed (1)",
         ],
@@ -318,7 +318,7 @@ fn an_escalated_dispute_comes_back_to_the_person() {
         &shown,
         &[
             "ESCALATE by scales",
-            "DISMISS by you",
+            "DISMISS by Test <test@example.org>",
             "Disputed (1: 1 dismissed)",
         ],
     );

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use glee::domain::event::{DisputeEvent, EventKind, Mode, Plan, ReviewEvent, Settlement};
 use glee::domain::{
-    AgentName, Answer, Disposition, DisputeNumber, Finding, FindingId, RawFinding, Response, Ruler,
-    Ruling, RulingRecord, RulingWord, RunId, Severity, Tag,
+    AgentName, Answer, Disposition, DisputeNumber, Finding, FindingId, Person, RawFinding,
+    Response, Ruler, Ruling, RulingRecord, RulingWord, RunId, Severity, Tag,
 };
 use glee::history::{self, Journal};
 use glee::workspace::Workspace;
@@ -133,7 +133,6 @@ pub(crate) fn sandbox() -> Sandbox {
         by: judge(),
         reason: "".into(),
         until: None,
-        person: None,
     };
     let settled = EventKind::Dispute(DisputeEvent::DisputeSettled {
         dispute: DisputeNumber(1),
@@ -317,13 +316,18 @@ fn a_person_settles_one_and_is_told_what_is_next() {
             coder_evidence: None,
             members: Vec::new(),
         };
-        let (dispute, by) = (DisputeNumber(number), Ruler::Human);
+        let (dispute, by) = (
+            DisputeNumber(number),
+            Ruler::Human(Person {
+                name: "Test".into(),
+                email: "test@example.org".into(),
+            }),
+        );
         let settlement = Settlement {
             disposition,
             by: by.clone(),
             reason: rationale.into(),
             until: None,
-            person: None,
         };
         [
             EventKind::Dispute(DisputeEvent::RulingGiven {

@@ -119,7 +119,9 @@ fn a_ruling_is_listed_in_another_clone_and_changes_nothing_there() {
         "{shown}"
     );
     assert!(
-        shown.stdout.contains("by Test, from origin") && !shown.stdout.contains("Settle it"),
+        shown.stdout.contains("by Test, from origin")
+            && !shown.stdout.contains("by you")
+            && !shown.stdout.contains("Settle it"),
         "{shown}"
     );
     let json = glee(&sandbox, 1, &["disputes", "show", id, "--json"]).stdout;

@@ -133,15 +133,18 @@ const REVIEW: [&str; 4] = ["review", "app.py", "--format", "json"];
 #[test]
 fn a_shared_ruling_holds_in_clones_worktrees_moved_folders_and_ci() {
     let sandbox = settled();
-    let nameless = sandbox.glee(&["disputes", "share"]);
-    assert_eq!(nameless.code, 2, "git knows no name here: {nameless}");
     let listed = sandbox.glee(&["disputes", "share", "--by", "Ada", "--dry-run"]);
     assert_eq!((listed.code, files(&sandbox).len()), (0, 0), "{listed}");
     assert!(
         listed.stdout.starts_with("   1  refuted  app.py:6 "),
         "{listed}"
     );
-    sandbox.git(&["config", "user.name", "Ada"]);
+    assert!(
+        listed
+            .stderr
+            .contains("Test <test@example.org> ruled on dispute 1, so `--by` does not apply to it"),
+        "{listed}"
+    );
     let shared = sandbox.glee(&["disputes", "share"]);
     assert_eq!((shared.code, files(&sandbox).len()), (0, 3), "{shared}");
     let again = sandbox.glee(&["disputes", "share"]);
@@ -150,7 +153,7 @@ fn a_shared_ruling_holds_in_clones_worktrees_moved_folders_and_ci() {
     for line in [
         "title: Do not evaluate text from outside",
         "rationale: |-\n  the template is ours\n  and checked\n",
-        "  person: Ada",
+        "  person: \"Test <test@example.org>\"",
     ] {
         assert!(first.contains(line), "{line}: {first}");
     }
@@ -285,7 +288,7 @@ fn a_change_is_not_bound_by_the_ruling_that_it_brings() {
             .collect();
         assert!(
             body.contains(
-                "this ruling binds: [MUST] app.py:6 Do not evaluate text from outside: refuted, by Mallory"
+                "this ruling binds: [MUST] app.py:6 Do not evaluate text from outside: refuted, by Test <test@example.org>"
             ),
             "{body}"
         );
@@ -327,7 +330,7 @@ fn a_file_that_is_no_good_ruling_never_binds_and_is_named_once() {
         &paths[0],
         text(0)
             .replace("tag: MUST", "tag: MUST\ncategory: security")
-            .replace("person: Ada", "judge: referee"),
+            .replace("person: \"Test <test@example.org>\"", "judge: referee"),
     )
     .expect("written");
     std::fs::write(
@@ -549,7 +552,8 @@ fn a_revoked_ruling_waits_again() {
     assert_eq!(open["disputes"].as_array().map(Vec::len), Some(1), "{open}");
     let shown = sandbox.glee(&["disputes", "show", "1"]).stdout;
     assert!(
-        shown.contains("DISMISS by you") && shown.contains(": the template comes from users\n"),
+        shown.contains("DISMISS by Test <test@example.org>")
+            && shown.contains(": the template comes from users\n"),
         "{shown}"
     );
     let refused = sandbox.glee(&["disputes", "share", "1", "--by", "Ada"]);
@@ -674,5 +678,90 @@ fn a_judge_is_shown_how_the_like_was_ruled() {
     assert!(
         !prompt.contains(": D3:"),
         "what waits is no precedent: {prompt}"
+    );
+}
+
+#[test]
+fn the_person_who_ruled_is_recorded_and_sharing_does_not_change_it() {
+    let as_person = |sandbox: &mut Sandbox, name: &str| {
+        sandbox
+            .env("GIT_AUTHOR_NAME", name)
+            .env("GIT_AUTHOR_EMAIL", format!("{name}@example.org"));
+    };
+    let alice = "Alice <Alice@example.org>";
+    for args in [
+        &[
+            "disputes",
+            "resolve",
+            "1",
+            "dismiss",
+            "--reason",
+            "a constant",
+        ][..],
+        &["disputes", "resolve", "1", "enforce"],
+        &["disputes", "resolve", "1", "discard"],
+        &[
+            "dismiss",
+            "F1",
+            "--as",
+            "accepted-risk",
+            "--reason",
+            "only in tests",
+        ],
+    ] {
+        let mut sandbox = disputed();
+        as_person(&mut sandbox, "Alice");
+        assert_eq!(sandbox.glee(args).code, 0, "{args:?}");
+        as_person(&mut sandbox, "Bob");
+        for sharing in [
+            &["disputes", "share", "1"][..],
+            &["disputes", "share", "1", "--by", "Bob", "--force"],
+        ] {
+            let shared = sandbox.glee(sharing);
+            assert_eq!(shared.code, 0, "{shared}");
+            let file = std::fs::read_to_string(&files(&sandbox)[0]).expect("a file");
+            assert!(
+                file.contains(&format!("person: \"{alice}\"\n")) && !file.contains("Bob"),
+                "{args:?}: {file}"
+            );
+        }
+        let shown = sandbox.glee(&["disputes", "show", "1"]).stdout;
+        let listed = sandbox.glee(&["disputes", "--json"]).stdout;
+        let by = &json(&listed)["disputes"][2]["ruled_by"];
+        assert_eq!(
+            (
+                by["kind"].as_str(),
+                by["name"].as_str(),
+                by["email"].as_str()
+            ),
+            (Some("human"), Some("Alice"), Some("Alice@example.org")),
+            "{listed}"
+        );
+        assert!(
+            shown.contains(&format!(" by {alice}")) && !shown.contains(" by you"),
+            "{args:?}: {shown}"
+        );
+    }
+}
+
+#[test]
+fn after_a_ruling_a_run_that_ended_is_not_resumed() {
+    let sandbox = project();
+    assert_eq!(sandbox.glee(&["review", "app.py"]).code, 1);
+    let accepted = sandbox.glee(&["dismiss", "F1", "--as", "accepted-risk", "--reason", "ours"]);
+    assert!(
+        accepted.stderr.contains("Next: `glee runs show ") && !accepted.stderr.contains("resume"),
+        "{accepted}"
+    );
+    let waiting = disputed();
+    let ruled = waiting.glee(&["disputes", "resolve", "1", "dismiss"]);
+    assert!(
+        ruled.stderr.contains("runs resume") && ruled.stderr.contains("to finish the run"),
+        "{ruled}"
+    );
+    let enforced = waiting.glee(&["disputes", "resolve", "2", "enforce"]);
+    assert!(
+        enforced.stderr.contains("to have the coder implement it"),
+        "{enforced}"
     );
 }

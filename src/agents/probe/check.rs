@@ -15,7 +15,7 @@ use crate::domain::{
     Agent, AgentName, Answer, CallMetadata, Dispute, DisputeNumber, FailureKind, Finding,
     FindingId, Objector, RawFinding, Response, Role, Severity, Sides, Tag, Usage,
 };
-use crate::protocol::request::{Request, SourceFile, StageSubject, Task};
+use crate::protocol::request::{Item, Request, SourceFile, StageSubject, Task};
 
 const TOTAL: Duration = Duration::from_secs(180);
 
@@ -78,7 +78,7 @@ impl Agents {
             nonce: nonce.clone(),
             agent: agent.name.clone(),
             root: tree.to_string_lossy().into_owned(),
-            task: task(agent.role),
+            task: task(agent),
             again: None,
         };
         let record = |name: &str| records.path().join(name);
@@ -160,17 +160,22 @@ fn changes(tree: &Path) -> io::Result<Files> {
 }
 
 /// The request that the check sends to plug-ins and embedded agents. All other agents receive the prompt instead
-/// of this request.
-fn task(role: Role) -> Task {
+/// of this request, and the variables about this request.
+fn task(agent: &Agent) -> Task {
     let file = SourceFile {
         path: FILE.to_owned(),
         text: BEFORE.to_owned(),
         changed: Vec::new(),
         diff: None,
     };
-    match role {
+    let is_asked = AdapterKind::of(agent).is_ok_and(|kind| is_asked_to_edit(agent.role, kind));
+    let items = is_asked.then(|| Item {
+        finding: dispute().finding,
+        enforced: None,
+    });
+    match agent.role {
         Role::Coder => Task::Respond {
-            items: Vec::new(),
+            items: items.into_iter().collect(),
             failing: Vec::new(),
         },
         Role::Reviewer => Task::Review {

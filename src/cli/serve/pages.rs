@@ -300,8 +300,13 @@ pub(crate) fn dispute_with(
         Ok(report) => (report, None),
         Err(error) => (None, Some(views::line(&error.message()))),
     };
+    let next = if record.dispute.is_open() {
+        None
+    } else {
+        view::after_ruling(&record.run, &journal.events(&record.run)?).map(|(command, _)| command)
+    };
     let page = DisputePage {
-        dispute: DisputeDetails::of(&record),
+        dispute: DisputeDetails::of(&record, next),
         report,
         failure,
         form,

@@ -88,8 +88,8 @@ pub enum Ruler {
     Judge { name: AgentName },
     /// Three judges, by vote.
     Panel,
-    /// A person, in the dialog or with `glee disputes resolve`.
-    Human,
+    /// A person, for example in the dialog or with `glee disputes resolve`.
+    Human(Person),
     /// The configured route settled the dispute, without a decision by an agent or a person.
     Policy,
 }
@@ -99,8 +99,35 @@ impl fmt::Display for Ruler {
         match self {
             Self::Judge { name } => name.fmt(f),
             Self::Panel => f.pad("the panel"),
-            Self::Human => f.pad("you"),
+            Self::Human(person) => person.fmt(f),
             Self::Policy => f.pad("policy"),
+        }
+    }
+}
+
+impl Ruler {
+    pub fn is_person(&self) -> bool {
+        matches!(self, Self::Human(_))
+    }
+}
+
+/// A person, as git or the host of a pull request names them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Person {
+    /// The name in git, or else the name of the account. In a pull request, the login name on the host.
+    pub name: String,
+    /// The mail address in git; empty if it is unknown.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub email: String,
+}
+
+/// Prints the person as git does: `Ada Lovelace <ada@example.org>`.
+impl fmt::Display for Person {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.name.as_str(), self.email.as_str()) {
+            (name, "") => f.pad(name),
+            ("", email) => f.pad(email),
+            (name, email) => f.pad(&format!("{name} <{email}>")),
         }
     }
 }

@@ -17,10 +17,10 @@ use crate::domain::{
     Action, AdvisoryStatus, Agent, AgentEvent, AgentName, AskedFile, AuditPlan, Ballot,
     CallMetadata, Comparison, Coverage, DebateMessage, Decision, Disposition, Dispute,
     DisputeNumber, EarlierDispute, ExitReason, FileChange, FileReview, Finding, FindingId,
-    KeyedAnswer, Location, Loosened, PostedProblem, RaisedIn, RawFinding, ReadSet, Resolution,
-    RestatedFinding, ReusedFrom, ReviewRequest, Role, Route, Ruler, RulingAudit, RulingRecord,
-    RulingRef, RunId, Settler, SharedRuling, Skip, StagePlan, StageVerdict, Tag, Trigger,
-    UnsurePair, Untrusted, Usage, WatchPlan, WatchStatus,
+    KeyedAnswer, Location, Loosened, Person, PostedProblem, RaisedIn, RawFinding, ReadSet,
+    Resolution, RestatedFinding, ReusedFrom, ReviewRequest, Role, Route, Ruler, RulingAudit,
+    RulingRecord, RulingRef, RunId, Settler, SharedRuling, Skip, StagePlan, StageVerdict, Tag,
+    Trigger, UnsurePair, Untrusted, Usage, WatchPlan, WatchStatus,
 };
 
 pub use call::{CallAnswer, CallId, Part, Purpose, Transcript};
@@ -162,9 +162,6 @@ pub struct Settlement {
     /// The last day, in UTC, on which the ruling binds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Date>,
-    /// The login name of the person who ruled in the conversation of a pull request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub person: Option<String>,
 }
 
 impl Settlement {
@@ -421,7 +418,9 @@ pub enum DisputeEvent {
     RouteChosen {
         dispute: DisputeNumber,
         route: Route,
-        by_person: bool,
+        /// The person who chose the route; absent if the route comes from the configuration.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        person: Option<Person>,
     },
     /// A judge or a person ruled.
     RulingGiven {

@@ -131,9 +131,9 @@ impl Measures<'_> {
             DisputeEvent::DisputeSettled { dispute, settlement } => {
                 let side = match settlement.by {
                     Ruler::Policy => None,
-                    Ruler::Judge { .. } | Ruler::Panel | Ruler::Human => side(&settlement.disposition),
+                    Ruler::Judge { .. } | Ruler::Panel | Ruler::Human(_) => side(&settlement.disposition),
                 };
-                let person = side.filter(|_| settlement.by == Ruler::Human);
+                let person = side.filter(|_| settlement.by.is_person());
                 self.change_disputed(*dispute, |finding| {
                     let sql = "UPDATE measured SET side = ?3, person = ?4 WHERE run = ?1 AND finding = ?2";
                     finding.write(sql, &[&side, &person])
@@ -432,7 +432,7 @@ impl Measures<'_> {
                     .map(|vote| (vote.judge.0.as_str(), vote.ruling.as_ref().and_then(side)))
                     .collect()
             }
-            Ruler::Human | Ruler::Policy => return Ok(()),
+            Ruler::Human(_) | Ruler::Policy => return Ok(()),
         };
         self.change_disputed(dispute, |finding| {
             let judged = decided(record.ruling.ruling);

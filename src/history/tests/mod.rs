@@ -16,8 +16,8 @@ use crate::domain::event::{
 };
 use crate::domain::{
     Advice as _, AgentName, Anchor, Answer, Disposition, DisputeNumber, ExitReason, Finding,
-    FindingId, Location, RawFinding, Response, Route, Ruler, Ruling, RulingRecord, RulingWord,
-    RunId, Severity, Tag,
+    FindingId, Location, Person, RawFinding, Response, Route, Ruler, Ruling, RulingRecord,
+    RulingWord, RunId, Severity, Tag,
 };
 
 mod files;
@@ -115,7 +115,6 @@ fn settled(dispute: u64, disposition: Disposition, by: Ruler) -> EventKind {
             by,
             reason: "".into(),
             until: None,
-            person: None,
         },
     })
 }
@@ -159,7 +158,7 @@ fn sample(journal: &mut Journal) -> RunId {
                 EventKind::Dispute(DisputeEvent::RouteChosen {
                     dispute: DisputeNumber(1),
                     route: Route::Judge,
-                    by_person: true,
+                    person: Some(Person::default()),
                 }),
                 ruled(1, RulingWord::Enforce, judge()),
                 settled(1, Disposition::Enforced, judge()),
@@ -466,17 +465,16 @@ fn a_person_settles_an_open_dispute_once() {
         words,
         [
             (RulingWord::Escalate, judge()),
-            (RulingWord::Dismiss, Ruler::Human)
+            (RulingWord::Dismiss, Ruler::Human(Person::default()))
         ]
     );
     assert_eq!(
         record.settlement,
         Some(Settlement {
             disposition: later,
-            by: Ruler::Human,
+            by: Ruler::Human(Person::default()),
             reason: "next month".into(),
             until: None,
-            person: None
         })
     );
 

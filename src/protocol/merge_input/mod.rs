@@ -352,11 +352,21 @@ impl MergeInput {
             .map(|member| (place(member), member.id.clone()));
         let finder: HashMap<String, String> =
             places.chain(self.members.iter().map(by_id)).collect();
+        // Models change the case, the spaces and the quotes of an id. `None` marks a name that two findings share.
+        let mut alike: HashMap<String, Option<String>> = HashMap::new();
+        for (name, id) in &finder {
+            let known = alike.entry(plain(name)).or_insert_with(|| Some(id.clone()));
+            if known.as_ref() != Some(id) {
+                *known = None;
+            }
+        }
         for Message { document, by } in messages {
             let node = Node(&document);
             let named = node.text(&["finding_id"]).unwrap_or_default();
             let sender = by.as_deref().unwrap_or("an unnamed reviewer").to_owned();
-            let Some(finding) = finder.get(&named).cloned() else {
+            let found = finder.get(&named).cloned();
+            let Some(finding) = found.or_else(|| alike.get(&plain(&named)).cloned().flatten())
+            else {
                 self.problems.push(format!(
                     "{sender} answers to the finding `{named}`, which does not exist"
                 ));
@@ -409,6 +419,15 @@ impl MergeInput {
             }
         }
     }
+}
+
+/// A name without what models change when they copy it.
+fn plain(name: &str) -> String {
+    let words: Vec<&str> = name.split_whitespace().collect();
+    let name = words.join(" ");
+    name.trim_matches(['`', '"', '\'', '[', ']'])
+        .trim()
+        .to_lowercase()
 }
 
 pub fn denies(title: &str) -> bool {
@@ -540,6 +559,40 @@ mod tests {
                 "gemini answers `shrug` to `a`, which is not an action of a debate",
             ]
         );
+    }
+
+    #[test]
+    fn a_finding_is_named_as_models_copy_names() {
+        for (named, found) in [
+            (" a ", true),
+            ("A", true),
+            ("`a`", true),
+            ("[a]", true),
+            ("x.py:3:leaks", true),
+            (" X.py:3:LEAKS ", true),
+            ("b", false),
+            ("B", false),
+            ("x.py:4:Leaks", false),
+            ("", false),
+        ] {
+            let text = format!(
+                r#"{{"findings": [{{"id": "a", "model": "codex", "file": "x.py", "line": 3, "title": "Leaks"}},
+                   {{"id": "bB", "model": "codex", "title": "x"}}, {{"id": "Bb", "model": "codex", "title": "y"}}],
+                   "debate": [{{"model": "gemini", "round": 2, "responses": [
+                   {{"finding_id": "{named}", "action": "agree", "reasoning": "r"}},
+                   {{"finding_id": "bb", "action": "agree", "reasoning": "two findings have this name"}},
+                   {{"finding_id": "Bb", "action": "agree", "reasoning": "exactly one"}}]}}]}}"#
+            );
+            let input = read(&text).unwrap();
+            let said: Vec<&str> = input
+                .debate
+                .examinations
+                .iter()
+                .map(|said| said.finding.as_str())
+                .collect();
+            let expected = if found { vec!["a", "Bb"] } else { vec!["Bb"] };
+            assert_eq!(said, expected, "{named}: {:?}", input.problems);
+        }
     }
 
     #[test]

@@ -46,7 +46,8 @@ pub(crate) enum ReviewEffect {
     /// Routes a dispute to the judge or, if the run has no judge, to a person.
     Send(DisputeNumber),
     Rule(DisputeNumber),
-    Settle(DisputeNumber),
+    /// Settles disputes, in one transaction.
+    Settle(Vec<DisputeNumber>),
     Verify {
         round: u32,
     },
@@ -391,7 +392,7 @@ fn disputes(
         .filter(|dispute| dispute.is_open() && !parked.contains(&dispute.number));
     let mut steps: Vec<ReviewStep> = Vec::new();
     let mut asks = false;
-    for step in open.flat_map(|dispute| of_dispute(state, policy, dispute)) {
+    for step in of_disputes(state, policy, open) {
         // A person is asked one question at a time. Judges can rule on other disputes before the person answers.
         let is_question = matches!(step, Step::Prompt(DisputeQuestion::Route(_)));
         if !(is_question && asks) {
@@ -402,11 +403,27 @@ fn disputes(
     steps
 }
 
-pub(crate) fn of_dispute(
+/// The steps that are due for open disputes. One step settles all disputes that can be settled.
+pub(crate) fn of_disputes<'a>(
     state: &ReviewState,
     policy: &SchedulePolicy,
-    dispute: &Dispute,
+    open: impl Iterator<Item = &'a Dispute>,
 ) -> Vec<ReviewStep> {
+    let mut steps = Vec::new();
+    let mut settled = Vec::new();
+    for step in open.flat_map(|dispute| of_dispute(state, policy, dispute)) {
+        match step {
+            Step::Effect(ReviewEffect::Settle(numbers)) => settled.extend(numbers),
+            step => steps.push(step),
+        }
+    }
+    if !settled.is_empty() {
+        steps.insert(0, Step::Effect(ReviewEffect::Settle(settled)));
+    }
+    steps
+}
+
+fn of_dispute(state: &ReviewState, policy: &SchedulePolicy, dispute: &Dispute) -> Vec<ReviewStep> {
     let number = dispute.number;
     let is_reopened = state.reopened.contains(&number);
     // Without `--arbitrate`, no step is due for a dispute about the coder's objection until the dispute is
@@ -419,7 +436,7 @@ pub(crate) fn of_dispute(
             Step::Effect(ReviewEffect::Send(number))
         }
         (None, None) => Step::Prompt(DisputeQuestion::Route(number)),
-        (None, Some(Route::Discard)) => Step::Effect(ReviewEffect::Settle(number)),
+        (None, Some(Route::Discard)) => Step::Effect(ReviewEffect::Settle(vec![number])),
         (None, Some(Route::Human)) => Step::Prompt(DisputeQuestion::Ruling(number)),
         (None, Some(Route::Judge)) => return judges(state, number),
         (Some(record), _) => match (record.ruling.ruling, &record.by) {
@@ -429,7 +446,7 @@ pub(crate) fn of_dispute(
             {
                 Step::Prompt(DisputeQuestion::Ruling(number))
             }
-            _ => Step::Effect(ReviewEffect::Settle(number)),
+            _ => Step::Effect(ReviewEffect::Settle(vec![number])),
         },
     };
     vec![step]
@@ -560,7 +577,7 @@ pub(crate) fn sent(state: &ReviewState, dispute: DisputeNumber) -> EventKind {
         } else {
             Route::Human
         },
-        by_person: false,
+        person: None,
     })
 }
 
@@ -579,19 +596,16 @@ pub(crate) fn settlement(
             by: record.by.clone(),
             reason: record.ruling.rationale.clone(),
             until: None,
-            person: None,
         })
     });
     Some(ruled.unwrap_or_else(|| Settlement {
         disposition: Disposition::Discarded,
-        by: if state.chosen.contains(&number) {
-            Ruler::Human
-        } else {
-            Ruler::Policy
+        by: match state.chosen.get(&number) {
+            Some(person) => Ruler::Human(person.clone()),
+            None => Ruler::Policy,
         },
         reason: Untrusted::default(),
         until: None,
-        person: None,
     }))
 }
 
@@ -602,8 +616,8 @@ mod tests {
     use crate::domain::event::{Plan, RunEvent};
     use crate::domain::{
         Agent, Anchor, Answer, Comparison, Coverage, EarlierDispute, Finding, PairAnswer,
-        PairComparison, PairId, RawFinding, Recheck, Relation, Response, Ruling, RulingRecord,
-        Severity, Tag, UnsurePair,
+        PairComparison, PairId, Person, RawFinding, Recheck, Relation, Response, Ruling,
+        RulingRecord, Severity, Tag, UnsurePair,
     };
     use crate::rules::consensus::Answers;
 
@@ -835,7 +849,7 @@ mod tests {
             self.event(DisputeEvent::RouteChosen {
                 dispute: D1,
                 route,
-                by_person: true,
+                person: Some(Person::default()),
             })
         }
 
@@ -1267,7 +1281,7 @@ mod tests {
         );
         assert_eq!(play.due(), [Step::Effect(ReviewEffect::Rule(D1))]);
         play.ruled(RulingWord::Enforce, judge());
-        assert_eq!(play.due(), [Step::Effect(ReviewEffect::Settle(D1))]);
+        assert_eq!(play.due(), [Step::Effect(ReviewEffect::Settle(vec![D1]))]);
         play.settled();
         assert_eq!(play.state_of(1), FindingState::Enforced { dispute: D1 });
         assert_eq!(play.due(), [Step::Ask(call("c", ENFORCE, 1))]);
@@ -1299,7 +1313,7 @@ mod tests {
             .ruled(RulingWord::Escalate, judge());
         assert_eq!(play.due(), [Step::Prompt(DisputeQuestion::Ruling(D1))]);
         play.policy.escalate_to = Route::Discard;
-        assert_eq!(play.due(), [Step::Effect(ReviewEffect::Settle(D1))]);
+        assert_eq!(play.due(), [Step::Effect(ReviewEffect::Settle(vec![D1]))]);
         let mut silent = one_dispute();
         silent.policy.escalate_to = Route::Discard;
         silent
@@ -1320,7 +1334,8 @@ mod tests {
         play.parked.insert(D1);
         assert_eq!(play.due(), [Step::Finish]);
         play.parked.clear();
-        play.ruled(RulingWord::Dismiss, Ruler::Human).settled();
+        play.ruled(RulingWord::Dismiss, Ruler::Human(Person::default()))
+            .settled();
         assert_eq!(play.due(), [Step::Finish]);
         assert_eq!(play.state_of(1), FindingState::Dismissed { dispute: D1 });
     }
@@ -1332,7 +1347,10 @@ mod tests {
         assert_eq!(human.due(), [Step::Prompt(DisputeQuestion::Ruling(D1))]);
         let mut discard = one_dispute();
         discard.routed(Route::Discard);
-        assert_eq!(discard.due(), [Step::Effect(ReviewEffect::Settle(D1))]);
+        assert_eq!(
+            discard.due(),
+            [Step::Effect(ReviewEffect::Settle(vec![D1]))]
+        );
         discard.settled();
         assert_eq!(discard.state_of(1), FindingState::Discarded);
         assert_eq!(discard.due(), [Step::Finish]);

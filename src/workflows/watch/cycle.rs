@@ -8,8 +8,8 @@ use super::state::{Cycle, CycleAnswers, WatchState};
 use crate::agents::CommandInput;
 use crate::domain::event::{CallAnswer, CallId, Purpose};
 use crate::domain::{
-    Action, AgentName, Ballot, FileChange, OpenConcern, PeerIssue, ReviewRequest, RunId, Untrusted,
-    Verdict, WatchPlan, number_of,
+    Action, AgentName, Ballot, FileChange, OpenConcern, PeerIssue, PeerReview, ReviewRequest,
+    RunId, Untrusted, Verdict, WatchPlan, number_of,
 };
 use crate::protocol::text::printable;
 use crate::workflows::run::attempts;
@@ -171,19 +171,28 @@ pub(crate) fn raised(cycle: &Cycle) -> impl Iterator<Item = (&AgentName, &PeerIs
     identified(cycle).map(|(_, reviewer, issue)| (reviewer, issue))
 }
 
-/// The issues in this cycle's reviews, with their ids in an [`UnsurePair`](crate::domain::UnsurePair).
+/// The issues of [`raised`], with their ids in an [`UnsurePair`](crate::domain::UnsurePair).
 pub(crate) fn identified(cycle: &Cycle) -> impl Iterator<Item = (String, &AgentName, &PeerIssue)> {
-    cycle.answers.iter().flat_map(|(call, answer)| {
-        let review = match answer {
-            CallAnswer::Peer { review } if review.verdict != Verdict::Approved => Some(review),
-            _ => None,
-        };
-        review
-            .into_iter()
-            .flat_map(|review| &review.issues)
-            .enumerate()
-            .map(move |(index, issue)| (Cycle::issue_id(&call.agent, index), &call.agent, issue))
+    let reviews = reviews(cycle).filter(|(_, review)| review.verdict != Verdict::Approved);
+    reviews.flat_map(|(agent, review)| {
+        let issues = review.issues.iter().enumerate();
+        issues.map(move |(index, issue)| (Cycle::issue_id(agent, index), agent, issue))
     })
+}
+
+fn reviews(cycle: &Cycle) -> impl Iterator<Item = (&AgentName, &PeerReview)> {
+    cycle
+        .answers
+        .iter()
+        .filter_map(|(call, answer)| match answer {
+            CallAnswer::Peer { review } => Some((&call.agent, review.as_ref())),
+            _ => None,
+        })
+}
+
+/// The issues of all reviews, also of those with the verdict `approved`.
+fn told(cycle: &Cycle) -> impl Iterator<Item = (&AgentName, &PeerIssue)> {
+    reviews(cycle).flat_map(|(agent, review)| review.issues.iter().map(move |issue| (agent, issue)))
 }
 
 fn line(issue: &PeerIssue) -> Untrusted {
@@ -313,7 +322,7 @@ pub(crate) fn notification(
             json!({"reviewer": reviewer, "verdict": verdict, "summary": summary(reviewer), "absent": absent})
         })
         .collect();
-    let issues: Vec<Value> = raised(cycle)
+    let issues: Vec<Value> = told(cycle)
         .map(|(reviewer, issue)| {
             let PeerIssue { severity, description, file } = issue;
             json!({"raised_by": reviewer, "severity": severity, "description": description, "file": file})
@@ -323,7 +332,7 @@ pub(crate) fn notification(
         .requests
         .iter()
         .flat_map(|request| request.context.clone());
-    let told = json!({
+    let details = json!({
         "type": "watch_notification",
         "run": run,
         "cycle": cycle.number,
@@ -369,12 +378,12 @@ pub(crate) fn notification(
         ),
         (
             "GLEE_ISSUES",
-            joined(raised(cycle).map(issue).collect(), "\n"),
+            joined(told(cycle).map(issue).collect(), "\n"),
         ),
     ];
     CommandInput {
         env: env.into(),
-        stdin: format!("{told}\n").into_bytes(),
+        stdin: format!("{details}\n").into_bytes(),
         confinement: None,
     }
 }

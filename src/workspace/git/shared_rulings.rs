@@ -6,7 +6,7 @@ use std::fs;
 use std::ops::RangeInclusive;
 
 use crate::config::files::rulings::{FOLDER, MAX_BYTES, is_note};
-use crate::domain::Anchor;
+use crate::domain::{Anchor, Person};
 use crate::workspace::code::anchors::Blocks;
 use crate::workspace::code::text_files;
 use crate::workspace::git::objects::GitObject;
@@ -102,15 +102,33 @@ impl Workspace {
         files.collect::<BTreeMap<String, _>>().into_iter().collect()
     }
 
-    pub fn user_name(&self) -> Option<String> {
-        let named = self
-            .repository
-            .as_ref()?
-            .call(["config", "--get", "user.name"])
-            .answer()
-            .ok()??;
-        let name = text_files::lossy(named).trim().to_owned();
-        (!name.is_empty()).then_some(name)
+    /// The person who runs Glee: the name and the mail address that git is told, or else the name of the account.
+    pub fn person(&self) -> Person {
+        match self.told("GIT_AUTHOR_NAME", "user.name") {
+            Some(name) => Person {
+                name,
+                email: self
+                    .told("GIT_AUTHOR_EMAIL", "user.email")
+                    .unwrap_or_default(),
+            },
+            None => Person {
+                name: account(),
+                email: String::new(),
+            },
+        }
+    }
+
+    /// The value of a variable, or else of a key of git's configuration. `git var GIT_AUTHOR_IDENT` makes up a value
+    /// where neither exists.
+    fn told(&self, variable: &str, key: &str) -> Option<String> {
+        let value = std::env::var(variable).unwrap_or_default();
+        if !value.trim().is_empty() {
+            return Some(value.trim().to_owned());
+        }
+        let git = self.repository.as_ref()?;
+        let value = git.call(["config", "--get", key]).answer().ok()??;
+        let value = text_files::lossy(value).trim().to_owned();
+        (!value.is_empty()).then_some(value)
     }
 
     /// For each anchor, returns the file and the lines of the anchor's block, or `None` if the block no longer
@@ -163,4 +181,16 @@ impl Workspace {
 pub struct BlockPlace {
     pub file: String,
     pub lines: RangeInclusive<u32>,
+}
+
+/// The login name of the account, or its number if the account has no name.
+fn account() -> String {
+    #[cfg(unix)]
+    {
+        use nix::unistd::{User, getuid};
+        let user = User::from_uid(getuid()).ok().flatten();
+        user.map_or_else(|| getuid().to_string(), |user| user.name)
+    }
+    #[cfg(not(unix))]
+    std::env::var("USERNAME").unwrap_or_default()
 }

@@ -8,9 +8,9 @@ use clap::Subcommand;
 
 use crate::cli::context::{CommandError, CommandResult, Globals, history, place, print, stream};
 use crate::cli::style;
-use crate::domain::ExitReason;
+use crate::domain::{ExitReason, Person};
 use crate::history::store::Journal;
-use crate::history::{Author, HistoryRecord, Outgoing, Refusal};
+use crate::history::{HistoryRecord, Outgoing, Refusal};
 use crate::protocol::text::printable;
 use crate::system::private;
 use crate::workspace::root::Workspace;
@@ -66,7 +66,7 @@ fn push(globals: &Globals, workspace: &Workspace, remote: Option<&str>) -> Comma
     let (name, email) = workspace.author()?;
     let mut journal = history::open(globals, workspace)?;
     let _lock = lock(&journal)?;
-    let author = Author {
+    let author = Person {
         name: name.clone(),
         email: email.clone(),
     };

@@ -470,8 +470,8 @@ fn disposed(disposition: &Disposition) -> String {
 
 fn ruler(by: &Ruler) -> String {
     match by {
-        // `Display` writes `you` for a person, but the reader of the report is possibly another person.
-        Ruler::Human => "a person".to_owned(),
+        // Other people also read the report, so it leaves out the mail address.
+        Ruler::Human(person) => line(&person.name),
         by => line(&by.to_string()),
     }
 }

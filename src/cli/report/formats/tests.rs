@@ -223,7 +223,7 @@ fn sarif_says_what_was_decided_about_each_finding() {
         if let FindingState::Dismissed { .. } = settled.state {
             let why = result["suppressions"][0]["justification"].as_str().unwrap();
             assert!(
-                why.starts_with("DISMISS by a person in dispute 13: </script>"),
+                why.starts_with("DISMISS by Ada Lovelace in dispute 13: </script>"),
                 "{why}"
             );
         }

@@ -496,7 +496,7 @@ impl Report<'_> {
         format!("dispute {dispute}{from}")
     }
 
-    /// Returns who discarded the finding, as in `by you in dispute 2`. Returns `None` if the finding was discarded
+    /// Returns who discarded the finding, as in `by Ada in dispute 2`. Returns `None` if the finding was discarded
     /// without a dispute.
     fn discarded(&self, finding: &SettledFinding) -> Option<String> {
         let mut disputes = self.outcome.disputes.iter();

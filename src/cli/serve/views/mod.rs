@@ -215,7 +215,8 @@ struct SettlementView {
 }
 
 impl DisputeDetails {
-    pub(crate) fn of(record: &DisputeRecord) -> Self {
+    /// `next` is the command that continues the run of a settled dispute.
+    pub(crate) fn of(record: &DisputeRecord, next: Option<String>) -> Self {
         let DisputeRecord {
             run,
             opened_at,
@@ -283,7 +284,7 @@ impl DisputeDetails {
                         .labelled(&format!("Reopened {}{why}", local_time(reopened.at))),
                 )
             }),
-            next: (!is_open).then(|| format!("glee runs resume {}", run.short())),
+            next,
         }
     }
 }

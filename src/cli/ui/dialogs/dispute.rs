@@ -303,7 +303,7 @@ fn sheet(style: Style, question: &PersonQuestion) -> String {
         let by = match &record.by {
             Ruler::Judge { name } => format!("The judge {}", printable::line(&name.0)),
             Ruler::Panel => "The panel".to_owned(),
-            Ruler::Human => "A person".to_owned(),
+            Ruler::Human(person) => printable::line(&person.to_string()),
             Ruler::Policy => "The policy".to_owned(),
         };
         let _ = writeln!(

@@ -314,7 +314,13 @@ impl Fold {
                 disposition,
                 by,
             } => {
-                let by = [judge(), Ruler::Panel, Ruler::Human, Ruler::Policy][by].clone();
+                let by = [
+                    judge(),
+                    Ruler::Panel,
+                    Ruler::Human(Person::default()),
+                    Ruler::Policy,
+                ][by]
+                    .clone();
                 let side = match &disposition {
                     _ if by == Ruler::Policy => None,
                     Disposition::Discarded => None,
@@ -327,7 +333,7 @@ impl Fold {
                 };
                 if let Some(known) = self.of_dispute(dispute) {
                     known.side = side;
-                    known.person = side.filter(|_| by == Ruler::Human);
+                    known.person = side.filter(|_| by.is_person());
                 }
                 Some((0, settled(dispute, disposition, by)))
             }

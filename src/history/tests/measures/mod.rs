@@ -12,7 +12,7 @@ use super::*;
 use crate::domain::event::{CallAnswer, CallId, FixRequest, Purpose};
 use crate::domain::{
     Agent, AgreementCount, CallMetadata, Class, Corroboration, Cwe, DebateMessage, Dispute,
-    FindingTally, Objector, PanelVote, Recheck, Role, RulingAudit, Sides, TallyKind, Usage,
+    FindingTally, Objector, PanelVote, Person, Recheck, Role, RulingAudit, Sides, TallyKind, Usage,
 };
 use crate::history::projections;
 use fold::Fold;

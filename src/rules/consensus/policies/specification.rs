@@ -354,27 +354,31 @@ fn question(conflict: ConflictKind, x: &NormalMember<'_>, w: &NormalMember<'_>) 
             "which change removes the symptom",
         ),
     };
-    let first = |member: &Member| {
-        member
-            .description()
-            .lines()
-            .next()
-            .unwrap_or_default()
-            .to_owned()
-    };
     format!(
-        "{} claims \"{}\" at {} with severity {}, but {} claims that {against}. Evidence from {}: {}. Evidence from \
-         {}: {}. Resolution criteria: {criteria}.",
+        "{} claims \"{}\" at {} with severity {}, but {} claims that {against}.{}{} Resolution criteria: {criteria}.",
         member.model,
         member.title(),
         evidence::place(member),
         x.severity,
         counter.model,
-        member.model,
-        first(member),
-        counter.model,
-        first(counter),
+        said(member),
+        said(counter),
     )
+}
+
+/// The sentence with the first line of the evidence. It is empty without evidence.
+fn said(member: &Member) -> String {
+    let description = member.description();
+    let mut lines = description.lines().map(str::trim);
+    lines
+        .find(|line| !line.is_empty())
+        .map_or_else(String::new, |line| {
+            format!(
+                " Evidence from {}: {}.",
+                member.model,
+                line.trim_end_matches('.')
+            )
+        })
 }
 
 fn unique(votes: &Votes<'_>) -> Group {

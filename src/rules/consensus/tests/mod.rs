@@ -243,6 +243,7 @@ fn conflicts_by_type() {
     ] {
         assert!(question.contains(part), "{part} in {question}");
     }
+    assert!(!question.contains(": ."), "{question}");
 
     let denial = Claim {
         denies: true,

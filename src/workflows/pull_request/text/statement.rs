@@ -78,9 +78,8 @@ fn ruler(decision: &KnownDecision<'_>) -> Option<String> {
         (Some(Ruler::Judge { name }), _) => Some(code(&name.0)),
         (Some(Ruler::Panel), _) => Some("the panel".to_owned()),
         (Some(Ruler::Policy), _) => Some("policy".to_owned()),
-        (_, Some(person)) => Some(code(person)),
-        (Some(Ruler::Human), None) => Some("a person".to_owned()),
-        (None, None) => None,
+        (Some(Ruler::Human(person)), _) => Some(code(&person.name)),
+        (None, person) => person.map(code),
     }
 }
 

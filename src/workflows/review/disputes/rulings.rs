@@ -140,13 +140,13 @@ fn binding(ruling: &SharedRuling, finding: &RuledFinding) -> Binding {
     }
 }
 
-/// Converts the ruling of a settled dispute to a shared ruling. The person in the parameter `person` is
-/// responsible for the shared ruling. `events` are the events of the dispute's run. Returns `None` if the dispute
-/// is open, or if its finding has no anchor.
+/// Converts the ruling of a settled dispute to a shared ruling. `responsible` is the person who answers for the ruling
+/// of a judge or a policy; a person answers for their own ruling. `events` are the events of the dispute's run.
+/// Returns `None` if the dispute is open, or if its finding has no anchor.
 pub fn shared_form(
     record: &DisputeRecord,
     events: &[Event],
-    person: Option<String>,
+    responsible: Option<String>,
 ) -> Option<SharedRuling> {
     let (dispute, settlement) = (&record.dispute, record.settlement.as_ref()?);
     let finding = &dispute.finding;
@@ -167,16 +167,25 @@ pub fn shared_form(
         Ruler::Judge { name } => RuledBy {
             judge: Some(name.clone()),
             model: model(name),
+            person: responsible,
             ..RuledBy::default()
         },
         Ruler::Panel => {
             let votes = last.iter().flat_map(|last| &last.votes);
             RuledBy {
                 panel: votes.map(|vote| vote.judge.clone()).collect(),
+                person: responsible,
                 ..RuledBy::default()
             }
         }
-        Ruler::Human | Ruler::Policy => RuledBy::default(),
+        Ruler::Human(person) => RuledBy {
+            person: Some(person.to_string()),
+            ..RuledBy::default()
+        },
+        Ruler::Policy => RuledBy {
+            person: responsible,
+            ..RuledBy::default()
+        },
     };
     let rationale = if settlement.reason.is_blank() {
         last.map(|last| &last.ruling.rationale)
@@ -199,7 +208,7 @@ pub fn shared_form(
             .unwrap_or_default(),
         evidence: dispute.objection.evidence.clone(),
         cited: last.map(|last| last.cited.clone()).unwrap_or_default(),
-        by: RuledBy { person, ..by },
+        by,
         date: record.settled_at?,
         until: settlement.until,
     })

@@ -425,6 +425,8 @@ fn standing(raised: &Raised<'_>, settled: &SettledFinding, rows: &[RunRow]) -> S
     match (&raised.finding.anchor, &raised.place) {
         (_, Some(_)) if is_fixed => Standing::Reverted,
         (None, _) if is_fixed && raised.row.undone => Standing::Reverted,
+        // The fix was undone, and the code was changed after that.
+        (Some(_), None) if is_fixed && raised.row.undone => Standing::Gone,
         _ if settled.state.is_closed() || settled.finding.is_rejected() => Standing::Closed,
         (Some(_), None) => Standing::Gone,
         (None, _) if is_replaced() => Standing::Gone,

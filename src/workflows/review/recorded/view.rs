@@ -5,8 +5,8 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
-use crate::domain::event::{Event, Plan};
-use crate::domain::{Dispute, DisputeNumber, ExitReason, Outcome, RunId};
+use crate::domain::event::{Event, Mode, Plan};
+use crate::domain::{Disposition, Dispute, DisputeNumber, ExitReason, Outcome, RunId};
 use crate::history::store::Journal;
 use crate::rules::consensus::Policy;
 use crate::workflows::review::code::coder_changes::{self, Trees};
@@ -171,6 +171,34 @@ pub(crate) fn exit_now(events: &[Event]) -> Option<ExitReason> {
 
 pub(crate) fn is_ended(events: &[Event]) -> bool {
     ReviewState::of(events).ended.is_some()
+}
+
+/// The command that goes on with a review after a ruling, with its purpose. A run that ended with its result is only
+/// shown, unless its coder has to implement an enforced finding. Returns `None` if the run is no review.
+pub(crate) fn after_ruling(run: &RunId, events: &[Event]) -> Option<(String, &'static str)> {
+    let state = ReviewState::of(events);
+    state.plan.as_ref()?;
+    let run = run.short();
+    let is_over = matches!(
+        state.ended,
+        Some((ExitReason::Clean | ExitReason::FindingsOpen, _))
+    );
+    let mut disputes = state.disputes.values();
+    let is_enforced = disputes.any(|dispute| {
+        dispute.disposition == Some(Disposition::Enforced) && !state.is_done(dispute.finding.id)
+    });
+    Some(match (is_enforced, is_over) {
+        (true, true) if state.mode() == Mode::Review => (
+            format!("glee runs resume {run} --fix"),
+            "to have a coder implement it",
+        ),
+        (true, _) => (
+            format!("glee runs resume {run}"),
+            "to have the coder implement it",
+        ),
+        (false, false) => (format!("glee runs resume {run}"), "to finish the run"),
+        (false, true) => (format!("glee runs show {run}"), "to see what is left"),
+    })
 }
 
 /// Returns the tree after the coder's last recorded call. If no call is recorded, returns the tree before the

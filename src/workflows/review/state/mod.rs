@@ -16,7 +16,7 @@ use crate::domain::event::{
 use crate::domain::{
     AdvisoryStatus, Agent, AgentName, AnswerStatus, AskedFile, Comparison, Coverage, Disposition,
     Dispute, DisputeNumber, EarlierDispute, ExitReason, FileChange, Finding, FindingId, Location,
-    Lowered, Objector, PairAnswer, RaisedIn, RawFinding, ReadSet, Recheck, Response,
+    Lowered, Objector, PairAnswer, Person, RaisedIn, RawFinding, ReadSet, Recheck, Response,
     RestatedFinding, ReusedFrom, RulingRef, RunId, Severity, Skip, Spent, Tag, TracedRead,
     UnsurePair, Usage,
 };
@@ -156,7 +156,8 @@ pub(crate) struct ReviewState {
     /// number of rulings on the dispute from before this run.
     pub(crate) carried: BTreeMap<DisputeNumber, (RunId, usize)>,
     pub(crate) called_judges: Vec<Agent>,
-    pub(crate) chosen: BTreeSet<DisputeNumber>,
+    /// The people who chose routes.
+    pub(crate) chosen: BTreeMap<DisputeNumber, Person>,
     /// The results of the `review.verify` commands on the current tree.
     pub(crate) verified: Vec<Verified>,
     pub(crate) notices: Vec<String>,
@@ -527,10 +528,10 @@ impl ReviewState {
             DisputeEvent::RouteChosen {
                 dispute,
                 route,
-                by_person,
+                person,
             } => {
-                if *by_person {
-                    self.chosen.insert(*dispute);
+                if let Some(person) = person {
+                    self.chosen.insert(*dispute, person.clone());
                 }
                 if let Some(dispute) = self.disputes.get_mut(dispute) {
                     dispute.route = Some(*route);

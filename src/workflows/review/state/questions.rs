@@ -71,7 +71,7 @@ impl ReviewState {
             }
             (Some(_), _) => true,
             (None, None) => is_fix && !self.is_judged_first(&dispute.finding),
-            (None, Some(Route::Human)) => !self.chosen.contains(&dispute.number),
+            (None, Some(Route::Human)) => !self.chosen.contains_key(&dispute.number),
             (None, Some(Route::Judge | Route::Discard)) => false,
         };
         self.disputes

@@ -105,8 +105,7 @@ impl Workflow for ReviewWorkflow {
         let open = open
             .filter_map(|number| self.state.disputes.get(number))
             .filter(|dispute| dispute.is_open());
-        open.flat_map(|dispute| schedule::of_dispute(&self.state, &policy, dispute))
-            .collect()
+        schedule::of_disputes(&self.state, &policy, open)
     }
 
     fn request(&mut self, id: &CallId) -> Result<Prepared, RunError> {
@@ -199,13 +198,15 @@ impl Workflow for ReviewWorkflow {
                 drop(self.append(schedule::sent(&self.state, *dispute))?)
             }
             ReviewEffect::Rule(dispute) => self.rule(*dispute)?,
-            ReviewEffect::Settle(dispute) => {
-                if let Some(settlement) = schedule::settlement(&self.state, *dispute) {
-                    self.append(DisputeEvent::DisputeSettled {
+            ReviewEffect::Settle(disputes) => {
+                let settled = disputes.iter().filter_map(|dispute| {
+                    Some(EventKind::from(DisputeEvent::DisputeSettled {
                         dispute: *dispute,
-                        settlement,
-                    })?;
-                }
+                        settlement: schedule::settlement(&self.state, *dispute)?,
+                    }))
+                });
+                let settled: Vec<EventKind> = settled.collect();
+                self.append_all(settled)?;
             }
             ReviewEffect::NextRound { round } => self.next_round(*round)?,
         }
@@ -232,6 +233,7 @@ impl Workflow for ReviewWorkflow {
                 else {
                     return Ok(true);
                 };
+                let person = by_person.then(|| self.resources.workspace.person());
                 let chosen = self
                     .state
                     .undecided()
@@ -240,7 +242,7 @@ impl Workflow for ReviewWorkflow {
                     DisputeEvent::RouteChosen {
                         dispute,
                         route,
-                        by_person,
+                        person: person.clone(),
                     }
                     .into()
                 });
@@ -271,7 +273,10 @@ impl Workflow for ReviewWorkflow {
                         };
                         let ruling = RulingRecord {
                             cited,
-                            ..RulingRecord::new(ruling, Ruler::Human)
+                            ..RulingRecord::new(
+                                ruling,
+                                Ruler::Human(self.resources.workspace.person()),
+                            )
                         };
                         self.append(DisputeEvent::RulingGiven { dispute, ruling })?;
                     }
@@ -328,11 +333,11 @@ impl Workflow for ReviewWorkflow {
         let (Some((run, before)), Some(dispute)) = (carried, dispute) else {
             return Vec::new();
         };
-        let by_person = self.state.chosen.contains(number);
+        let person = self.state.chosen.get(number);
         let route = dispute.route.map(|route| DisputeEvent::RouteChosen {
             dispute: *number,
             route,
-            by_person,
+            person: person.cloned(),
         });
         let rulings = dispute.rulings.iter().skip(*before).cloned();
         let rulings = rulings.map(|ruling| DisputeEvent::RulingGiven {

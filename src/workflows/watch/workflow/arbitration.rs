@@ -201,7 +201,6 @@ impl WatchWorkflow {
                 by,
                 reason,
                 until: None,
-                person: None,
             };
             self.append(DisputeEvent::DisputeSettled {
                 dispute: number,

@@ -8,10 +8,11 @@ use jiff::{Span, Timestamp, Zoned};
 
 use crate::cli::context::{CommandError, Globals, history, place, settings};
 use crate::config::settings::MaxAge;
-use crate::domain::{Anchor, Disposition, DisputeNumber, RulingRef};
+use crate::domain::{Anchor, Disposition, DisputeNumber, Person, RulingRef, RunId};
+use crate::history::JournalError;
 use crate::history::queries::rows::{Binding, DisputeRecord};
 use crate::history::store::Journal;
-use crate::history::{Author, JournalError};
+use crate::workflows::review::recorded::view;
 use crate::workspace::root::Workspace;
 
 /// Returns disputes about code that was removed from the tree. The rulings on these disputes are still in force.
@@ -50,8 +51,8 @@ pub(crate) fn max_age(globals: &Globals) -> Result<MaxAge, CommandError> {
     Ok(settings::load(globals)?.1.settings.rulings.max_age)
 }
 
-pub(crate) fn from(author: &Author, source: &str) -> String {
-    let Author { name, email } = author;
+pub(crate) fn from(author: &Person, source: &str) -> String {
+    let Person { name, email } = author;
     match (name.is_empty(), email.is_empty()) {
         (true, true) => format!("from {source}"),
         (false, _) => format!("by {name}, from {source}"),
@@ -105,6 +106,16 @@ pub(crate) fn last_day(text: &str) -> Result<Date, String> {
         day if day < today => Err(format!("{day} is in the past; give a day from {today} on")),
         day => Ok(day),
     }
+}
+
+/// Prints the command that goes on with a run after a ruling.
+pub(crate) fn say_next(globals: &Globals, run: &RunId) -> Result<(), CommandError> {
+    if let Some(journal) = history::open_read_here(globals)?
+        && let Some((command, purpose)) = view::after_ruling(run, &journal.events(run)?)
+    {
+        globals.say(&format!("Next: `{command}` {purpose}"));
+    }
+    Ok(())
 }
 
 pub(crate) fn find(

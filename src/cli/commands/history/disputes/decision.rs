@@ -139,7 +139,7 @@ impl RulingInput<'_> {
             cited: cited::in_reason(&reason, file.as_deref().unwrap_or_default(), &workspace),
             reason,
             until: self.until,
-            person: None,
+            person: workspace.person(),
         };
         Ok(journal.resolve_as(number, given)?)
     }

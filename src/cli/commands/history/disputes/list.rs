@@ -227,9 +227,9 @@ fn cells(row: &DisputeRow, name: &str, from: Option<&str>, look: Style) -> [Stri
         .map_or(Cow::Borrowed(""), |place| Cow::Owned(format!("{place} ")));
     let finding = row.title.labelled(&place);
     let short = |text: &str, width| look.cut(&printable::line(text), width);
-    let by = row.ruled_by.as_ref().map(|by| match (by, from) {
-        (Ruler::Human, Some(_)) => "a person".to_owned(),
-        _ => by.to_string(),
+    let by = row.ruled_by.as_ref().map(|by| match by {
+        Ruler::Human(person) => person.name.clone(),
+        by => by.to_string(),
     });
     let finding = match from {
         None => printable::line(&finding),
@@ -305,7 +305,7 @@ mod tests {
     use jiff::SignedDuration;
 
     use super::*;
-    use crate::domain::{AgentName, DisputeId, DisputeNumber, FindingId, Location, Ruler, RunId};
+    use crate::domain::{AgentName, DisputeId, DisputeNumber, FindingId, Location, Person, RunId};
     use jiff::civil::DateTime;
 
     fn row(number: u64, tag: &str, title: &str) -> DisputeRow {
@@ -366,7 +366,10 @@ mod tests {
             ruled(
                 row(7, "MUST", "Leak"),
                 Some(RulingWord::Dismiss),
-                Ruler::Human,
+                Ruler::Human(Person {
+                    name: "Ada".into(),
+                    email: "ada@example.org".into(),
+                }),
                 Some(deferred),
             ),
             ruled(
@@ -392,7 +395,7 @@ mod tests {
         120  1970-01-01 00:00  MUST     open                                         src/db.rs:42 日本語 title\u{1b}[2J that goes on
           9  1970-01-01 00:00  HIGH     ESCALATE, open                 claude-judge  src/db.rs:42 Leak
           8  1970-01-01 00:00  HIGH     ENFORCE                        claude-judge  src/db.rs:42 Leak
-          7  1970-01-01 00:00  MUST     DISMISS, deferred to issue 12  you           src/db.rs:42 Leak
+          7  1970-01-01 00:00  MUST     DISMISS, deferred to issue 12  Ada           src/db.rs:42 Leak
           6  1970-01-01 00:00  blocker  discarded                      policy        src/db.rs:42 Leak
         ");
     }

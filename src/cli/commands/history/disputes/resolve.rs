@@ -123,17 +123,7 @@ fn rule(
     let headline = printable::line(&finding.headline());
     let sentence = decision.sentence(number, disposition);
     stream::out(&format!("{headline}\n  {sentence}\n"))?;
-    next(globals, &run, *disposition == Disposition::Enforced);
-    Ok(())
-}
-
-fn next(globals: &Globals, run: &RunId, enforced: bool) {
-    let next = if enforced {
-        "to have the coder implement it"
-    } else {
-        "to finish the run"
-    };
-    globals.say(&format!("Next: `glee runs resume {}` {next}", run.short()));
+    common::say_next(globals, &run)
 }
 
 /// If `named` is `None`, a dialog asks the user how to settle the disputes.
@@ -192,13 +182,7 @@ fn settle(
             }
         }
         if settled.iter().any(|dispute| !dispute.is_open()) {
-            next(
-                globals,
-                &run,
-                settled
-                    .iter()
-                    .any(|it| it.disposition == Some(Disposition::Enforced)),
-            );
+            common::say_next(globals, &run)?;
         }
         if stopped {
             break;
@@ -214,7 +198,10 @@ fn line(dispute: &Dispute) -> String {
         .last()
         .map(|last| format!("{} by {}", last.ruling.ruling, last.by));
     let ruled = match (&dispute.disposition, by) {
-        (Some(Disposition::Discarded), _) => "discarded by you".to_owned(),
+        (Some(Disposition::Discarded), _) => match &dispute.discarded_by {
+            Some(by) => format!("discarded by {by}"),
+            None => "discarded".to_owned(),
+        },
         (Some(ended), Some(by)) => format!("{by}, {}", outcome(ended)),
         (Some(ended), None) => outcome(ended),
         (None, Some(by)) => format!("{by}, still open"),

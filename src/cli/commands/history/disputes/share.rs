@@ -31,8 +31,8 @@ pub(crate) struct Args {
     /// The numbers of the disputes [default: all disputes whose ruling is in force and is not shared]
     #[arg(value_name = "NUMBER", value_parser = number::<u64>(1, u64::MAX))]
     numbers: Vec<u64>,
-    /// The name of the person who is responsible for the rulings [default: git's user.name, for rulings of a
-    /// person]
+    /// The name of the person who is responsible for the rulings of judges and policies. The ruling of a person
+    /// keeps the person's name
     #[arg(long, value_name = "NAME")]
     by: Option<String>,
     /// Overwrite ruling files that have other content
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let mut due = Vec::new();
     let mut unnamed = Vec::new();
     for number in numbers {
-        let ruling = form(args, &workspace, &journal, number)?;
+        let ruling = form(args, globals, &journal, number)?;
         if rules::review::rulings::needs_person_of(&ruling) && ruling.by.person.is_none() {
             unnamed.push(number);
         } else {
@@ -115,7 +115,7 @@ fn unshared(
 
 fn form(
     args: &Args,
-    workspace: &Workspace,
+    globals: &Globals,
     journal: &Journal,
     number: DisputeNumber,
 ) -> Result<SharedRuling, CommandError> {
@@ -129,23 +129,15 @@ fn form(
             )),
         );
     };
-    let person = match settlement.by {
-        Ruler::Human => args
-            .by
-            .clone()
-            .or_else(|| settlement.person.clone())
-            .or_else(|| workspace.user_name()),
-        Ruler::Judge { .. } | Ruler::Panel | Ruler::Policy => args.by.clone(),
-    };
-    if settlement.by == Ruler::Human && person.is_none() {
-        return Err(CommandError::usage(format!(
-            "the name of the person who ruled on dispute {number} is unknown"
-        ))
-        .hint("give the name of the person: `--by '<name>'`, or `git config user.name '<name>'`"));
+    if let (Ruler::Human(person), Some(_)) = (&settlement.by, &args.by) {
+        let person = printable::line(&person.to_string());
+        globals.say(&format!(
+            "note: {person} ruled on dispute {number}, so `--by` does not apply to it"
+        ));
     }
     let plan = journal.events(&record.run)?;
-    let ruling =
-        review::disputes::rulings::shared_form(&record, &plan, person).ok_or_else(|| {
+    let ruling = review::disputes::rulings::shared_form(&record, &plan, args.by.clone())
+        .ok_or_else(|| {
             CommandError::usage(format!(
                 "the ruling on dispute {number} cannot be shared: the dispute has no location in \
                                      the code"

@@ -10,12 +10,12 @@ use crate::cli::report::text::layout;
 use crate::cli::style::{self, Color, Style, snippet};
 use crate::config::files::rulings;
 use crate::domain::{
-    Advice as _, DisputeId, DisputeNumber, ExitReason, Finding, Objector, Route, RulingRecord,
-    RulingRef, Untrusted,
+    Advice as _, DisputeId, DisputeNumber, ExitReason, Finding, Objector, Person, Route,
+    RulingRecord, RulingRef, Untrusted,
 };
 use crate::history::queries::rows::DisputeRecord;
 use crate::history::store::Journal;
-use crate::history::{Author, FoundDispute, JournalError};
+use crate::history::{FoundDispute, JournalError};
 use crate::protocol::text::printable;
 use crate::rules::review::objections;
 use crate::workflows::review::code::coder_changes::Trees;
@@ -56,7 +56,7 @@ struct Shown<'a> {
 
 #[derive(Clone, Copy, Serialize)]
 struct Elsewhere<'a> {
-    author: &'a Author,
+    author: &'a Person,
     source: &'a str,
 }
 

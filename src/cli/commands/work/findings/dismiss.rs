@@ -109,7 +109,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         cited: cited::in_reason(&reason, file.unwrap_or_default(), &found.workspace),
         reason,
         until: args.until,
-        person: None,
+        person: found.workspace.person(),
     };
     let mut numbers: Vec<DisputeNumber> = Vec::new();
     for dispute in waiting {
@@ -147,10 +147,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         globals
             .say("note: the finding names no code, so later reviews do not recognise the finding");
     }
-    globals.say(&format!(
-        "Next: `glee runs resume {}` to finish the run",
-        found.run.short()
-    ));
+    common::say_next(globals, &found.run)?;
     Ok(ExitReason::Clean)
 }
 

@@ -13,7 +13,8 @@ use crate::cli::context::{
 use crate::domain::event::{DisputeEvent, EventKind, Mode};
 use crate::domain::{
     Answer, Disposition, Dispute, DisputeNumber, EarlierDispute, FindingId, FindingState, Objector,
-    Participant, Relation, Response, Role, Route, RulingWord, SettledFinding, Sides, Untrusted,
+    Participant, Person, Relation, Response, Role, Route, RulingWord, SettledFinding, Sides,
+    Untrusted,
 };
 use crate::history::queries::rows::DisputeRecord;
 use crate::history::{GivenRuling, store::Journal};
@@ -133,11 +134,7 @@ fn read(
     let Some(record) = journal.dispute(number)? else {
         return Ok(None);
     };
-    let person = record
-        .settlement
-        .as_ref()
-        .and_then(|settlement| settlement.person.clone());
-    let shared = shared_form(&record, &journal.events(&record.run)?, person);
+    let shared = shared_form(&record, &journal.events(&record.run)?, None);
     Ok(Some(RequestDispute {
         finding,
         dispute: record.dispute,
@@ -197,7 +194,10 @@ fn record_ruling(
         },
         reason: given.reason.clone(),
         until: None,
-        person: Some(given.by.clone()),
+        person: Person {
+            name: given.by.clone(),
+            email: String::new(),
+        },
         cited: cited::in_reason(&given.reason, file.unwrap_or_default(), &session.workspace),
     };
     let mut ruled: Vec<(FindingId, DisputeNumber)> = Vec::new();
@@ -339,7 +339,10 @@ fn record_objection(
             disposition: Disposition::Discarded,
             reason: "a later objection replaces this objection".into(),
             until: None,
-            person: None,
+            person: Person {
+                name: objection.by.join(", "),
+                email: String::new(),
+            },
             cited: Vec::new(),
         };
         journal.resolve_as(dispute, ended)?;
@@ -411,7 +414,7 @@ fn settle(
             DisputeEvent::RouteChosen {
                 dispute,
                 route: Route::Human,
-                by_person: false,
+                person: None,
             }
             .into()
         });

@@ -201,7 +201,7 @@ fn stances(outcome: &Outcome, calls: &[TimedCall<'_>], cast: &Cast) -> Stances {
             };
             match &record.by {
                 Ruler::Judge { name } => add(agent(name), &record.ruling),
-                Ruler::Human => add(Voter::Person, &record.ruling),
+                Ruler::Human(_) => add(Voter::Person, &record.ruling),
                 Ruler::Panel | Ruler::Policy => {}
             }
             for vote in &record.votes {

@@ -290,7 +290,7 @@ impl Speaker<'_> {
         let ruling = &record.ruling;
         let (role, title) = match &record.by {
             Ruler::Judge { .. } | Ruler::Panel => ("judge", "judge"),
-            Ruler::Human => ("person", "person"),
+            Ruler::Human(_) => ("person", "person"),
             Ruler::Policy => ("person", "configured route"),
         };
         let name = ruler(&record.by);
@@ -353,11 +353,11 @@ fn said(
     }
 }
 
-/// Returns the name of the judge or the panel that ruled, or the text `the configured route`. For a ruling by a
-/// person, returns `a person` instead of `you`, because other people also read the report.
+/// Returns the name of the judge, the panel or the person that ruled, or the text `the configured route`. The mail
+/// address of a person is left out, because other people also read the report.
 pub(crate) fn ruler(by: &Ruler) -> String {
     match by {
-        Ruler::Human => "a person".to_owned(),
+        Ruler::Human(person) => printable::line(&person.name),
         Ruler::Policy => "the configured route".to_owned(),
         Ruler::Judge { .. } | Ruler::Panel => printable::line(&by.to_string()),
     }

@@ -389,13 +389,12 @@ impl EventLines {
             DisputeEvent::RouteChosen {
                 dispute,
                 route,
-                by_person,
+                person,
             } => {
-                let who = if *by_person {
-                    "chosen by you"
-                } else {
-                    "the configured default"
-                };
+                let who = person.as_ref().map_or_else(
+                    || "the configured default".to_owned(),
+                    |person| format!("chosen by {}", printable::line(&person.to_string())),
+                );
                 self.detail(format!(
                     "  dispute {dispute} {} {route} ({who})",
                     style.glyph(Glyph::Arrow)
@@ -848,7 +847,7 @@ mod tests {
             EventKind::Dispute(DisputeEvent::RouteChosen {
                 dispute: DisputeNumber(3),
                 route: Route::Judge,
-                by_person: false,
+                person: None,
             }),
             start(judge.clone(), Role::Judge),
             finished(
@@ -870,7 +869,6 @@ mod tests {
                     },
                     reason: "".into(),
                     until: None,
-                    person: None,
                 },
             }),
             finished(

@@ -16,7 +16,7 @@ use crate::domain::event::{
 };
 use crate::domain::{
     CallMetadata, Dispute, DisputeNumber, Finding, FindingId, Objector, Outcome, Response, Route,
-    Ruler, RulingRecord, RunId,
+    RulingRecord, RunId,
 };
 use crate::history::queries::{problems::KnownProblems, rows::Binding};
 use crate::history::store::Journal;
@@ -319,24 +319,11 @@ impl Replay<'_> {
                 let ruling = resolve::due(&requests, *dispute, &self.settings.review);
                 return ruling.map_or_else(Vec::new, |ruling| self.ruled(*dispute, ruling));
             }
-            Step::Effect(ReviewEffect::Settle(dispute)) => {
-                schedule::settlement(&self.state, *dispute).map(|mut settlement| {
-                    // A person can choose a more specific disposition than the ruling implies, for example an
-                    // accepted risk.
-                    let disposition = self
-                        .record
-                        .disputes
-                        .get(dispute)
-                        .and_then(|known| known.disposition.clone());
-                    if let (Ruler::Human, Some(disposition)) = (&settlement.by, disposition) {
-                        settlement.disposition = disposition;
-                    }
-                    DisputeEvent::DisputeSettled {
-                        dispute: *dispute,
-                        settlement,
-                    }
-                    .into()
-                })
+            Step::Effect(ReviewEffect::Settle(disputes)) => {
+                return disputes
+                    .iter()
+                    .filter_map(|dispute| self.settled(*dispute))
+                    .collect();
             }
             Step::Effect(ReviewEffect::NextRound { round }) => {
                 let shards = usize::try_from(round - 1)
@@ -637,14 +624,32 @@ impl Replay<'_> {
         )
     }
 
+    fn settled(&self, dispute: DisputeNumber) -> Option<EventKind> {
+        let mut settlement = schedule::settlement(&self.state, dispute)?;
+        // A person can choose a more specific disposition than the ruling implies, for example an accepted risk.
+        let recorded = self.record.disputes.get(&dispute);
+        let disposition = recorded.and_then(|known| known.disposition.clone());
+        if let (true, Some(disposition)) = (settlement.by.is_person(), disposition) {
+            settlement.disposition = disposition;
+        }
+        Some(
+            DisputeEvent::DisputeSettled {
+                dispute,
+                settlement,
+            }
+            .into(),
+        )
+    }
+
     /// Returns the event that chooses the route of a dispute. A recorded route that a person chose always applies.
     /// Any other recorded route applies only if the setting `review.on_dispute.default` has the same value in the
     /// record and in the replay. In all other cases, the default route of the replay applies. If this default
     /// route is `judge` and the replay has no judge, the route is `human`.
     fn choice(&self, dispute: DisputeNumber) -> EventKind {
         let configured = self.settings.review.on_dispute.default;
-        let by_person = self.record.chosen.contains(&dispute);
-        let is_taken = by_person || self.record.settings.review.on_dispute.default == configured;
+        let person = self.record.chosen.get(&dispute).cloned();
+        let is_taken =
+            person.is_some() || self.record.settings.review.on_dispute.default == configured;
         let known = self
             .record
             .disputes
@@ -660,7 +665,7 @@ impl Replay<'_> {
         DisputeEvent::RouteChosen {
             dispute,
             route,
-            by_person,
+            person,
         }
         .into()
     }
@@ -686,7 +691,7 @@ impl Replay<'_> {
         let ruling = rulings
             .iter()
             .rev()
-            .find(|ruling| ruling.by == Ruler::Human)?
+            .find(|ruling| ruling.by.is_person())?
             .clone();
         Some(DisputeEvent::RulingGiven { dispute, ruling }.into())
     }
