@@ -6,8 +6,8 @@ use std::fs::{File, FileType, Metadata};
 use std::io::{self, IsTerminal as _, Read as _};
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
-use std::sync::OnceLock;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use nix::fcntl::OFlag;
 

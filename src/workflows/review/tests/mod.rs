@@ -69,7 +69,11 @@ fn silence_is_never_clean() {
         ScriptedRunner::new().on("r", "review", |_| Script::prints("LGTM")),
     );
     assert_eq!(left.ended.outcome.exit, ExitReason::AgentFailed);
-    assert_eq!(left.asked(), ["r review", "r review"], "asked once more");
+    assert_eq!(
+        left.asked(),
+        ["r review", "r close", "r review", "r close"],
+        "asked for the end of the answer, and once more"
+    );
     let clean = bench.review(
         Mode::Review,
         ScriptedRunner::new().on("r", "review", review("All fine.", 0)),

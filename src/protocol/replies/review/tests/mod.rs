@@ -94,7 +94,7 @@ fn one_line_at_a_time() {
         ("[必须] a", Some("?必须|a")),
         ("[WARNING] a", Some("?WARNING|a")),
         ("［MUST］ a", Some("MUST|a")),
-        ("【MUST】 a", None),
+        ("【MUST】 a", Some("MUST|a")),
         ("{MUST} a", None),
         ("[MUST a", None),
         ("[MUST](https://a.b) a", None),
