@@ -8,7 +8,7 @@ use std::path::Path;
 use super::answer::Body;
 use crate::agents::builtin::code::line_map::LineMap;
 use crate::agents::builtin::rules::catalog::{Catalog, CatalogError};
-use crate::agents::builtin::rules::scan::{self, Scan};
+use crate::agents::builtin::rules::scan::{self, RuleScan};
 use crate::domain::Recheck;
 use crate::protocol::request::{Change, SourceFile};
 
@@ -58,7 +58,7 @@ fn check(catalog: &Catalog, change: &Change, files: &[SourceFile]) -> (bool, Str
     if mistakes(path, &file.text) > mistakes(path, &before) {
         return (false, format!("the change adds syntax errors to `{path}`"));
     }
-    let Scan {
+    let RuleScan {
         hits: after,
         unread,
     } = matches(&file.text);

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::answer::Body;
 use super::code::language;
 use crate::agents::builtin::rules::catalog::{Catalog, CatalogError};
-use crate::agents::builtin::rules::scan::{Hit, RuleEdit, Scan, folded};
+use crate::agents::builtin::rules::scan::{Hit, RuleEdit, RuleScan, folded};
 use crate::domain::{CodeRead, RawFinding, Severity, Untrusted};
 use crate::protocol::request::SourceFile;
 
@@ -15,7 +15,7 @@ pub(crate) fn review(files: &[SourceFile], root: &Path) -> Result<Body, CatalogE
     let catalog = Catalog::for_paths(root, files.iter().map(|file| file.path.as_str()))?;
     let (mut findings, mut unread) = (Vec::new(), Vec::new());
     for file in files {
-        let Scan {
+        let RuleScan {
             mut hits,
             unread: why,
         } = catalog.scan(&file.path, &file.text, None);

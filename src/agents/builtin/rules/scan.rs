@@ -11,12 +11,11 @@ use std::time::{Duration, Instant};
 use ast_grep_config::RuleConfig;
 use ast_grep_core::matcher::MatcherExt as _;
 use ast_grep_core::tree_sitter::{LanguageExt as _, StrDoc};
-use ast_grep_core::{AstGrep, Matcher as _, NodeMatch};
+use ast_grep_core::{AstGrep, Matcher as _, Node, NodeMatch};
 use ast_grep_language::SupportLang;
 
 use super::catalog::Catalog;
 use crate::agents::builtin::code::language;
-use crate::agents::builtin::code::symbols::Syntax;
 use crate::domain::{Ground, Tag};
 use crate::workspace::code::{anchors, comments};
 
@@ -29,7 +28,7 @@ const LONGEST: Duration = Duration::from_secs(10);
 
 /// The matches in a file.
 #[derive(Debug)]
-pub(crate) struct Scan {
+pub(crate) struct RuleScan {
     /// The matches in the order of the text.
     pub(crate) hits: Vec<Hit>,
     /// Why a part of the file was not searched, as the end of a sentence about the file.
@@ -91,7 +90,7 @@ fn deep_items(tree: &SyntaxTree) -> Vec<Range<usize>> {
         .collect()
 }
 
-fn is_deep(item: &Syntax<'_>) -> bool {
+fn is_deep(item: &Node<'_, StrDoc<SupportLang>>) -> bool {
     let mut cursor = item.get_inner_node().walk();
     loop {
         if cursor.goto_first_child() {
@@ -119,14 +118,20 @@ fn rust_tests(path: &str, text: &str) -> usize {
 impl Catalog {
     /// Returns the matches of `rule`, or of all rules if `rule` is `None`. There are none if the language is not
     /// supported.
-    pub(crate) fn scan(&self, path: &str, text: &str, rule: Option<&str>) -> Scan {
+    pub(crate) fn scan(&self, path: &str, text: &str, rule: Option<&str>) -> RuleScan {
         self.scan_within(LONGEST, path, text, rule)
     }
 
-    fn scan_within(&self, longest: Duration, path: &str, text: &str, rule: Option<&str>) -> Scan {
+    fn scan_within(
+        &self,
+        longest: Duration,
+        path: &str,
+        text: &str,
+        rule: Option<&str>,
+    ) -> RuleScan {
         let start = Instant::now();
         let Some((tree, has_deep_items)) = shallow(path, text) else {
-            return Scan {
+            return RuleScan {
                 hits: Vec::new(),
                 unread: None,
             };
@@ -173,7 +178,7 @@ impl Catalog {
         hits.sort_by(|a, b| {
             (a.range.start, a.range.end, &a.rule).cmp(&(b.range.start, b.range.end, &b.rule))
         });
-        Scan { hits, unread }
+        RuleScan { hits, unread }
     }
 
     fn hit(
