@@ -702,7 +702,7 @@ fn the_person_who_ruled_is_recorded_and_sharing_does_not_change_it() {
         &["disputes", "resolve", "1", "discard"],
         &[
             "dismiss",
-            "F1",
+            "F2",
             "--as",
             "accepted-risk",
             "--reason",
