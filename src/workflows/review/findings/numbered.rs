@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::domain::event::{EventKind, ReviewEvent};
 use crate::domain::{
     AgentName, Finding, FindingId, PostedProblem, ProblemKey, Relation, Restated, RestatedFinding,
-    RulingRef,
+    RulingRef, Untrusted,
 };
 use crate::history::queries::problems::KnownFinding;
 use crate::history::queries::rows::Binding;
@@ -79,7 +79,7 @@ impl RoundContext<'_> {
                 if let Some(earlier) = earlier.filter(|_| !is_known)
                     && is_raised_by_same(&finding, earlier)
                 {
-                    let said = restatement(earlier, finding);
+                    let said = restatements(earlier, &finding).into_iter();
                     numbered.restated.extend(said.map(|said| RestatedFinding {
                         finding: earlier.id,
                         said,
@@ -285,14 +285,20 @@ impl Numbered {
     }
 }
 
-/// What `again` says beside the text of `known`.
-fn restatement(known: &Finding, again: Finding) -> Option<Restated> {
-    let by = again.raised_by.into_iter().next()?;
+/// What `again` says beside the text of `known`: its own words, and those of reviewers who deny it.
+fn restatements(known: &Finding, again: &Finding) -> Vec<Restated> {
     let body = again.raw.details();
     let is_new = known.raw.title != again.raw.title || known.raw.details() != body;
-    is_new.then_some(Restated {
-        by,
-        title: again.raw.title,
+    let own = again.raised_by.first().filter(|_| is_new);
+    let own = own.map(|by| Restated {
+        by: by.clone(),
+        title: again.raw.title.clone(),
         body,
-    })
+    });
+    let denials = again.denials().map(|(by, denial)| Restated {
+        by: by.clone(),
+        title: denial.clone(),
+        body: Untrusted::default(),
+    });
+    own.into_iter().chain(denials).collect()
 }
