@@ -65,7 +65,7 @@ fn words_that_contradict_or_doubt_a_count_of_0_are_not_clean() {
         (
             "- MUST app.py:2 close the file\n\nGLEE-REVIEW-END nonce={nonce} findings=0\n",
             CLOSED,
-            4,
+            1,
             2,
         ),
         (
