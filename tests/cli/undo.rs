@@ -315,3 +315,28 @@ fn a_tree_that_is_locked_by_anyone_is_edited_by_nobody_else() {
     let undone = sandbox.glee(&["runs", "undo", "--yes"]);
     assert_eq!(undone.code, 3, "{undone}");
 }
+
+#[test]
+fn a_fix_that_was_undone_counts_as_no_fix() {
+    let sandbox = coded();
+    let counted = |expected: [u64; 2], listed: &str| {
+        let shown = sandbox.glee(&["findings", "--all"]);
+        assert!(shown.stdout.contains(listed), "{listed}: {shown}");
+        let statistics = sandbox.glee(&["stats", "--json"]);
+        let all = serde_json::from_str::<serde_json::Value>(&statistics.stdout).expect("JSON");
+        let count = |name: &str| all["all"][name]["count"].as_u64();
+        let [fixed, reverted] = expected.map(Some);
+        assert_eq!(
+            (count("fixed"), count("reverted")),
+            (fixed, reverted),
+            "{listed}: {statistics}"
+        );
+    };
+    counted([1, 0], "resolved");
+    sandbox.glee(&["runs", "undo", "--yes", "--force"]);
+    counted([0, 1], "fix undone");
+    let open = sandbox.glee(&["findings"]);
+    assert!(open.stdout.contains("1 open finding"), "{open}");
+    sandbox.write("plain.py", TEXT.replace("one", "three"));
+    counted([0, 1], "code changed");
+}
