@@ -196,7 +196,7 @@ fn a_change_that_adds_the_configuration_is_told_how_to_go_on() {
 #[test]
 fn an_incomplete_answer_says_why_and_can_be_read() {
     let sandbox = answering(
-        "[MUST] a.py:1 Say more\n\x1b[31mred\nGLEE-REVIEW-END nonce=$GLEE_NONCE findings=3",
+        "[MUST] a.py:1 Say more\n\x1b[31mred\nGLEE-REVIEW-END nonce=$GLEE_NONCE findings=1 read=part",
     );
     let output = sandbox.glee(&["review", "a.py"]);
     assert_eq!(output.code, 4, "{output}");
@@ -214,7 +214,7 @@ fn an_incomplete_answer_says_why_and_can_be_read() {
         "a.py",
         "--- answer\n",
         "[MUST] a.py:1 Say more",
-        "findings=3",
+        "findings=1 read=part",
     ] {
         assert!(shown.stdout.contains(part), "no `{part}` in {shown}");
     }

@@ -392,7 +392,7 @@ fn spec_22_asked_again_a_reviewer_is_told_the_parsers_error() {
             "has a different nonce than the request",
         ),
         (
-            "echo '[MUST] app.py:2 x'; echo \"GLEE-REVIEW-END nonce=$GLEE_NONCE findings=3\"",
+            "[ $GLEE_TASK = close ] || { echo '[MUST] app.py:2 x'; echo \"GLEE-REVIEW-END nonce=$GLEE_NONCE findings=3\"; }",
             "announces 3; 1 finding was read",
         ),
         (
