@@ -535,7 +535,7 @@ fn a_person_that_rules_otherwise_overturns_the_judge() {
     run(&["runs", "undo", "last"]);
     assert_eq!(
         shares(&stats(&sandbox)["all"]),
-        "5 raised, 0 held: 4/5 3/5 2/3 1/3 1/2 1/2 0/0 2/5 2/2"
+        "5 raised, 0 held: 4/5 3/5 2/3 1/3 1/2 1/2 0/0 0/5 2/2"
     );
     run(&["runs", "undo", "last", "--redo"]);
     assert_eq!(

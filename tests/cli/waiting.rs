@@ -198,7 +198,7 @@ fn spec_04_resolve_without_a_word_opens_the_dialog_with_the_code_and_what_is_cit
     for words in [
         "return eval(text)",
         "--> app.py:1",
-        "Dispute 1: ENFORCE by you, enforced.",
+        "Dispute 1: ENFORCE by Test <test@example.org>, enforced.",
         "glee runs resume",
     ] {
         assert!(shown.contains(words), "{words}\n{shown}");

@@ -221,11 +221,14 @@ fn texts(form: Form) -> Vec<(&'static str, String)> {
             format!("{good}{}\n", end.replace(number, &format!("{name}=7"))),
         ),
         (
-            "its signature in a fence",
-            format!("{words}```\n{end}\n```\n"),
+            "its signature within a fence",
+            format!("{words}```\n{end}\nand so on\n```\n"),
         ),
         ("its signature in a quote", format!("{words}> {end}\n")),
-        ("all of it in a fence", format!("```\n{good}```\n")),
+        (
+            "all of it within a fence",
+            format!("```\n{good}and so on\n```\n"),
+        ),
         ("all of it in an open fence", format!("```\n{good}")),
         ("cut at 65,536 bytes", {
             let room = 65_536 - words.len() - 40;

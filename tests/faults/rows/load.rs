@@ -11,7 +11,7 @@ use crate::runner::Cases;
 use crate::scene::{Kind, Scene, emit, outcome};
 
 /// A timeout for work that is linear in the number of findings, in a debug build on a busy machine.
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_secs(240);
 
 /// One second plus a margin for a busy machine.
 const SECOND: Duration = Duration::from_millis(2500);

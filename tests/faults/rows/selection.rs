@@ -189,7 +189,7 @@ fn skipped(change: &str, named: &str) {
     for environment in ["", "CI=true"] {
         let nothing = sh(&scene, &format!("{environment} $GLEE review --no-input"));
         assert!(
-            nothing.code == 4 && nothing.stderr.contains(named),
+            nothing.code == 4 && nothing.stdout.contains(named),
             "{nothing}"
         );
     }
