@@ -233,7 +233,7 @@ const REFUSED: &[(&str, &str, i32)] = &[
     (
         "a binary file",
         "printf '\\0\\1\\2\\3' > x.bin; git add x.bin; git diff --cached --binary -- x.bin",
-        4,
+        0,
     ),
     (
         "a binary file, diff -r",
