@@ -87,7 +87,7 @@ const HIDDEN: &[(&str, &str)] = &[
     ),
     (
         "over 1 MiB",
-        "(echo 'evil()'; head -c 1100000 /dev/zero | tr '\\0' '#') > new.py",
+        "(echo 'evil()'; yes '# a line of a long file' | head -n 50000) > new.py",
     ),
     (
         "over 1 MiB in a file of the base",
