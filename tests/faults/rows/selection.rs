@@ -3,6 +3,7 @@
 use super::shell::{self, FINDS_EVIL, ok, sh};
 use crate::runner::Cases;
 use crate::scene::{Scene, outcome};
+use serde_json::json;
 
 /// Ways in which a change may hide `evil()` from review. `e.py` exists at the base.
 const HIDDEN: &[(&str, &str)] = &[
@@ -123,6 +124,23 @@ fn shown(change: &str, target: &str, environment: &str) {
         &format!("{environment} $GLEE review {target} --no-input --format json"),
     );
     assert_eq!(output.code, 1, "{output}");
+}
+
+/// A line that is too long to be sent is no review of its file, whatever the rest of the file shows.
+fn cut(environment: &str) {
+    let scene = repository("");
+    ok(
+        &scene,
+        "(echo 'evil()'; head -c 1100000 /dev/zero | tr '\\0' '#') > new.py; git add -A; git commit -qm change",
+    );
+    let command = format!("{environment} $GLEE review --base main --no-input --format json");
+    let output = sh(&scene, &command);
+    assert_eq!(output.code, 4, "{output}");
+    assert_ne!(outcome(&output)["findings"], json!([]), "{output}");
+    assert!(
+        outcome(&output)["notices"].to_string().contains("new.py"),
+        "{output}"
+    );
 }
 
 /// Files skipped by a rule, as they are listed.
@@ -366,6 +384,13 @@ pub(super) fn add(cases: &mut Cases) {
         cases.add(row, format!("{name}, in CI"), || {
             shown(change, "--base main", "CI=true")
         });
+    }
+    for environment in ["", "CI=true"] {
+        cases.add(
+            row,
+            format!("one line over 1 MiB {environment}"),
+            move || cut(environment),
+        );
     }
     let row = "files that are skipped";
     for (name, change, named) in SKIPPED {
