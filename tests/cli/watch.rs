@@ -734,9 +734,12 @@ fn spec_26_a_watch_that_ends_with_its_agents_says_how_they_ended() {
 #[test]
 fn spec_25_a_notification_says_what_happened() {
     let sandbox = scene(&[]);
+    let config = fs::read_to_string(sandbox.user_config()).expect("a readable file");
+    let second = "  - {name: gemini, role: reviewer, adapter: text, command: [reviewer]}\n";
+    fs::write(sandbox.user_config(), config + second).expect("a written file");
     sandbox.program(
         "tell",
-        "#!/bin/sh\ncat >\"$HOME/told.part\"\nenv | grep ^GLEE_ >\"$HOME/env\"\nmv \"$HOME/told.part\" \"$HOME/told\"\n",
+        "#!/bin/sh\ncat >\"$HOME/told.part\"\nenv | grep ^GLEE_ >\"$HOME/env\"\nprintf '%s\\n' \"$GLEE_ISSUES\" >\"$HOME/issues\"\nmv \"$HOME/told.part\" \"$HOME/told\"\n",
     );
     sandbox.write(".glee/config.yml", "watch:\n  notify: [tell]\n");
     assert_eq!(sandbox.glee(&["trust"]).code, 0);
@@ -780,15 +783,19 @@ fn spec_25_a_notification_says_what_happened() {
     for line in [
         "GLEE_CYCLE=1",
         "GLEE_ACTION=STOP & ESCALATE",
-        "GLEE_REVIEWERS=codex: blocker",
+        "GLEE_REVIEWERS=codex: blocker, gemini: blocker",
     ] {
         assert!(env.lines().any(|known| known == line), "{line}: {env}");
     }
     let description = told["issues"][0]["description"].as_str().expect("a text");
-    assert!(
-        env.contains("GLEE_ISSUES=codex (") && env.contains(description),
-        "{env}"
-    );
+    let issues = read("issues");
+    for (line, reviewer) in issues.lines().zip(["codex (", "gemini ("]) {
+        assert!(
+            line.starts_with(reviewer) && line.contains(description),
+            "{issues}"
+        );
+    }
+    assert_eq!(issues.lines().count(), 2, "{issues}");
     assert!(env.contains("GLEE_SUMMARIES=codex: "), "{env}");
 }
 

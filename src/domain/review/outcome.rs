@@ -441,7 +441,7 @@ impl Outcome {
                 {
                     format!("Nothing to review: there are no {target}")
                 }
-                None => format!("Nothing to review: no files in {target}"),
+                None => format!("Nothing to review in {target}"),
             }
         })
     }
