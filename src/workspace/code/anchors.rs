@@ -219,7 +219,16 @@ impl<'a> Blocks<'a> {
 
     /// Returns the lines of the block with this hash.
     pub(crate) fn find(&self, block: &str) -> Option<RangeInclusive<u32>> {
-        let all = self.all.get_or_init(|| {
+        self.all().get(block).cloned()
+    }
+
+    /// The hashes of all blocks.
+    pub(crate) fn hashes(&self) -> impl Iterator<Item = &String> {
+        self.all().keys()
+    }
+
+    fn all(&self) -> &HashMap<String, RangeInclusive<u32>> {
+        self.all.get_or_init(|| {
             let whole = std::iter::once(1..=self.last());
             let known = self
                 .index
@@ -227,13 +236,14 @@ impl<'a> Blocks<'a> {
                 .iter()
                 .flat_map(|block| [block.lines.clone(), block.reach.clone()]);
             let rest = (0..self.index.paragraphs.len()).map(|index| self.around(index));
-            let mut all = HashMap::new();
+            let (mut all, mut hashed) = (HashMap::new(), HashSet::new());
             for block in whole.chain(known).chain(rest) {
-                all.entry(self.hash(&block)).or_insert(block);
+                if hashed.insert(block.clone()) {
+                    all.entry(self.hash(&block)).or_insert(block);
+                }
             }
             all
-        });
-        all.get(block).cloned()
+        })
     }
 
     /// The hash of the whole file as one block.

@@ -5,7 +5,8 @@
 //! difference of their line offsets in the block. If one block encloses the other block, the distance is the
 //! difference between the line numbers of the findings. [`Wordings`] compares the words of two findings.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::RangeInclusive;
 
 use crate::domain::event::{EventKind, ReviewEvent, RunEvent};
@@ -69,6 +70,31 @@ impl Placed<'_> {
     }
 }
 
+/// The hashes of the blocks in the files where findings were raised. Each file is divided once.
+struct Originals<'a> {
+    text_of: TextOf<'a>,
+    blocks: RefCell<HashMap<String, HashSet<String>>>,
+}
+
+impl<'a> Originals<'a> {
+    fn of(text_of: TextOf<'a>) -> Self {
+        Self {
+            text_of,
+            blocks: RefCell::default(),
+        }
+    }
+
+    /// Whether the file of an anchor no longer contains the block. Only then can the block have moved to another file.
+    fn lost(&self, anchor: &Anchor) -> bool {
+        let mut known = self.blocks.borrow_mut();
+        let blocks = known.entry(anchor.file.clone()).or_insert_with(|| {
+            let text = (self.text_of)(&anchor.file);
+            Blocks::of(&anchor.file, &text).hashes().cloned().collect()
+        });
+        !blocks.contains(&anchor.block)
+    }
+}
+
 /// A match of an earlier and a new anchor: the likeness, the index of the earlier anchor, and the index of the new
 /// anchor.
 type Pair = (Likeness, usize, usize);
@@ -80,19 +106,26 @@ fn pairs(known: &[&Anchor], found: &[&Anchor], text_of: TextOf<'_>) -> Vec<Pair>
     for (index, anchor) in found.iter().enumerate() {
         by_file.entry(&anchor.file).or_default().push(index);
     }
+    let mut known_in: HashMap<&str, Vec<usize>> = HashMap::new();
+    let mut known_as: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (index, anchor) in known.iter().enumerate() {
+        known_in.entry(&anchor.file).or_default().push(index);
+        known_as.entry(&anchor.block).or_default().push(index);
+    }
+    let originals = Originals::of(text_of);
     let mut pairs = Vec::new();
     for (file, new) in by_file {
         let text = text_of(file);
         let blocks = Blocks::of(file, &text);
-        // A block has moved only if the original file no longer contains the block.
-        let has_moved = |anchor: &Anchor| {
-            blocks.place(anchor).is_some()
-                && Blocks::of(&anchor.file, &text_of(&anchor.file))
-                    .place(anchor)
-                    .is_none()
-        };
-        let is_here = |index: &usize| known[*index].file == file || has_moved(known[*index]);
-        let old: Vec<usize> = (0..known.len()).filter(is_here).collect();
+        let mut old = known_in.get(file).cloned().unwrap_or_default();
+        let elsewhere = blocks
+            .hashes()
+            .filter_map(|block| known_as.get(block.as_str()));
+        old.extend(elsewhere.flatten().filter(|index| {
+            let was = known[**index];
+            was.file != file && originals.lost(was)
+        }));
+        old.sort_unstable();
         if old.is_empty() {
             continue;
         }
@@ -580,13 +613,11 @@ pub(crate) fn in_force(
         .iter()
         .map(|file| Blocks::of(&file.path, &file.text))
         .collect();
+    let originals = Originals::of(text_of);
     let has_place = |binding: &Binding, anchor: &Anchor, path: &str, blocks: &Blocks<'_>| {
         blocks.place(anchor).is_some()
             && blocks.ground() == anchor.ground
-            && (anchor.file == path
-                || Blocks::of(&anchor.file, &text_of(&anchor.file))
-                    .place(anchor)
-                    .is_none())
+            && (anchor.file == path || originals.lost(anchor))
             && relations::lost(binding, &[path], text_of).is_none()
     };
     let is_in = |binding: &Binding, path: &str, blocks: &Blocks<'_>| {
