@@ -6,10 +6,10 @@
 //! has no grammar for the language, the block is a paragraph of lines. The hash of a block ignores line breaks,
 //! indentation and code outside the block.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::domain::{Anchor, Ground, Location, RawFinding};
 use crate::rules::consensus::similarity::identity;
@@ -42,6 +42,8 @@ struct Index {
     /// the number `n` is `known[n - 1]`.
     at: Vec<u32>,
     paragraphs: Vec<Paragraph>,
+    /// The lines of each block, by the hash of the block.
+    hashes: OnceLock<HashMap<String, RangeInclusive<u32>>>,
 }
 
 impl Index {
@@ -67,11 +69,12 @@ impl Index {
             known,
             at,
             paragraphs: paragraphs(lines),
+            hashes: OnceLock::new(),
         }
     }
 
     fn size(&self) -> usize {
-        6 * self.known.len() + self.at.len() + 4 * self.paragraphs.len()
+        60 * self.known.len() + self.at.len() + 30 * self.paragraphs.len()
     }
 }
 
@@ -118,7 +121,6 @@ pub struct Blocks<'a> {
     lines: Vec<&'a str>,
     ground: Ground,
     index: Arc<Index>,
-    all: OnceCell<HashMap<String, RangeInclusive<u32>>>,
     identifiers: RefCell<HashMap<(u32, u32), HashSet<&'a str>>>,
 }
 
@@ -134,7 +136,6 @@ impl<'a> Blocks<'a> {
             lines,
             ground: ground_of(path, text),
             index,
-            all: OnceCell::new(),
             identifiers: RefCell::default(),
         }
     }
@@ -228,7 +229,7 @@ impl<'a> Blocks<'a> {
     }
 
     fn all(&self) -> &HashMap<String, RangeInclusive<u32>> {
-        self.all.get_or_init(|| {
+        self.index.hashes.get_or_init(|| {
             let whole = std::iter::once(1..=self.last());
             let known = self
                 .index

@@ -151,7 +151,7 @@ fn mentions(line: &str, name: &str) -> bool {
 /// coder changed the file before the ruling.
 pub(crate) fn follow(cited: CitedCode, then: &str, now: &str) -> CitedCode {
     let Some(line) = cited.line else { return cited };
-    let moved = unified::line_now(then, now, line);
+    let moved = unified::line_now(&unified::lines(then, now), line);
     let length = cited.end_line.map_or(0, |end| end - line);
     let again = Reference {
         path: cited.file.clone(),

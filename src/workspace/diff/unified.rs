@@ -63,9 +63,9 @@ pub(crate) fn hunks(old: &str, new: &str) -> String {
 }
 
 /// Converts a line number of the old text to a line number of the new text. Both line numbers are 1-based.
-pub(crate) fn line_now(old: &str, new: &str, line: u32) -> u32 {
+pub(crate) fn line_now(diff: &TextDiff<'_, '_, str>, line: u32) -> u32 {
     let index = usize::try_from(line.saturating_sub(1)).unwrap_or(usize::MAX);
-    let now = lines(old, new)
+    let now = diff
         .ops()
         .iter()
         .find(|op| op.old_range().contains(&index))

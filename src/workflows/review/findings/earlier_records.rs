@@ -1,5 +1,9 @@
 //! Reads earlier disputes and the disputed code.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
 use crate::domain::{Anchor, Dispute, DisputeNumber, RunId};
 use crate::history::store::Journal;
 use crate::system::files;
@@ -11,22 +15,32 @@ use crate::workspace::code::anchors::Blocks;
 /// Glee reads the code of at most this number of rounds of an earlier run.
 const ROUNDS: u32 = 20;
 
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Past<'a> {
-    pub(crate) journal: &'a Journal,
-    pub(crate) trees: Trees<'a>,
+    journal: &'a Journal,
+    trees: Trees<'a>,
+    /// The reviewed versions of the files that were read.
+    versions: RefCell<HashMap<(RunId, String), Vec<Rc<str>>>>,
 }
 
-impl Past<'_> {
+impl<'a> Past<'a> {
+    pub(crate) fn of(journal: &'a Journal, trees: Trees<'a>) -> Self {
+        Self {
+            journal,
+            trees,
+            versions: RefCell::default(),
+        }
+    }
+
     pub(crate) fn dispute(&self, number: DisputeNumber) -> Option<Dispute> {
         Some(self.journal.dispute(number).ok()??.dispute)
     }
 
     /// Finds the version of a file that contains a block that was disputed in `run`. Searches the reviewed code first,
     /// then git. Returns `None` if no known version contains the block.
-    pub(crate) fn text(&self, run: &RunId, anchor: &Anchor) -> Option<String> {
+    pub(crate) fn text(&self, run: &RunId, anchor: &Anchor) -> Option<Rc<str>> {
         let path = &anchor.file;
-        let has_block = |text: &String| Blocks::of(path, text).place(anchor).is_some();
+        let has_block = |text: &Rc<str>| Blocks::of(path, text).place(anchor).is_some();
         self.reviewed(run, path)
             .into_iter()
             .find(has_block)
@@ -40,12 +54,19 @@ impl Past<'_> {
                 };
                 let texts = [recorded(), committed()].into_iter().flatten();
                 texts
-                    .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+                    .map(|bytes| String::from_utf8_lossy(&bytes).into())
                     .find(has_block)
             })
     }
 
-    pub(crate) fn reviewed(&self, run: &RunId, path: &str) -> Vec<String> {
+    pub(crate) fn reviewed(&self, run: &RunId, path: &str) -> Vec<Rc<str>> {
+        let mut versions = self.versions.borrow_mut();
+        let key = (run.clone(), path.to_owned());
+        let versions = versions.entry(key);
+        versions.or_insert_with(|| self.read(run, path)).clone()
+    }
+
+    fn read(&self, run: &RunId, path: &str) -> Vec<Rc<str>> {
         let folder = self.journal.folder_of(run);
         let rounds =
             (1..=ROUNDS).map_while(|round| files::read(&Sources::path_in(&folder, round)).ok());
@@ -55,7 +76,7 @@ impl Past<'_> {
         let path = Redaction::ON.text(path);
         files
             .filter(|file| file.path == path)
-            .map(|file| file.text)
+            .map(|file| file.text.into())
             .collect()
     }
 }

@@ -1,6 +1,10 @@
 //! Recognises findings whose code was edited since an earlier finding said the same.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::RangeInclusive;
+use std::rc::Rc;
+
+use similar::TextDiff;
 
 use crate::domain::{Anchor, Finding};
 use crate::rules::consensus::similarity::identity::Wordings;
@@ -36,49 +40,73 @@ pub(crate) fn pairs(
     earlier: &[Raised<'_>],
     found: &[Raised<'_>],
     text_of: TextOf<'_>,
-    mut text_then: impl FnMut(usize) -> Option<String>,
+    text_then: impl Fn(usize) -> Option<Rc<str>>,
 ) -> Vec<(f32, usize, usize)> {
-    let mut by_file: BTreeMap<&str, Vec<(usize, &Anchor, u32)>> = BTreeMap::new();
-    for (index, Raised { anchor, line }) in found.iter().enumerate() {
-        let in_file = by_file.entry(&anchor.file).or_default();
-        in_file.extend(line.map(|line| (index, *anchor, line)));
-    }
+    let (found, earlier) = (by_file(found), by_file(earlier));
+    let is_gone = |path: &&&str| text_of(path).is_empty();
+    let gone: Vec<&str> = earlier.keys().filter(is_gone).copied().collect();
     let mut pairs = Vec::new();
-    for (file, found) in by_file {
+    for (file, found) in &found {
         let text = text_of(file);
         let blocks = Blocks::of(file, &text);
-        let is_gone = |path: &str| path == file || text_of(path).is_empty();
-        let old: Vec<(usize, &Anchor, u32)> = earlier
-            .iter()
-            .enumerate()
-            .filter_map(|(index, raised)| Some((index, raised.anchor, raised.line?)))
-            .filter(|(_, anchor, _)| is_gone(&anchor.file) && blocks.place(anchor).is_none())
+        let paths = std::iter::once(file).chain(gone.iter().filter(|path| *path != file));
+        let old = paths.filter_map(|path| earlier.get(path)).flatten();
+        let old: Vec<&Placed<'_>> = old
+            .filter(|(_, anchor, _)| blocks.place(anchor).is_none())
             .collect();
-        let anchors = old.iter().chain(&found).map(|(_, anchor, _)| *anchor);
-        let wordings = Wordings::of(anchors);
-        for (at, (finding, _, line)) in (old.len()..).zip(&found) {
-            let here = blocks.enclosing(*line);
-            for (before, (known, anchor, line_then)) in old.iter().enumerate() {
-                let Some(likeness) = wordings.compare(before, at, None).same() else {
-                    continue;
+        let here: Vec<RangeInclusive<u32>> = found
+            .iter()
+            .map(|(.., line)| blocks.enclosing(*line))
+            .collect();
+        let anchors = old.iter().copied().chain(found);
+        let wordings = Wordings::of(anchors.map(|(_, anchor, _)| *anchor));
+        let texts: Vec<Option<Rc<str>>> = old.iter().map(|(known, ..)| text_then(*known)).collect();
+        let mut edits: HashMap<(&str, &str), (Blocks<'_>, TextDiff<'_, '_, str>)> = HashMap::new();
+        for (before, (known, anchor, line_then)) in old.iter().enumerate() {
+            let edit = texts[before].as_deref().map(|then| {
+                &*edits.entry((&anchor.file, then)).or_insert_with(|| {
+                    let of_then = Blocks::of(&anchor.file, then);
+                    (of_then, unified::lines(then, &text))
+                })
+            });
+            let line_now = edit.map(|(_, diff)| unified::line_now(diff, *line_then));
+            for (at, (finding, _, line)) in found.iter().enumerate() {
+                let is_near = match line_now {
+                    Some(now) => here[at].contains(&now) || now.abs_diff(*line) <= NEAR,
+                    None => anchor.file == *file && line_then.abs_diff(*line) <= FAR,
                 };
-                let is_near = match text_then(*known) {
-                    Some(then) => {
-                        let now = unified::line_now(&then, &text, *line_then);
-                        let of_then = Blocks::of(&anchor.file, &then);
+                let is_kept = || {
+                    edit.is_none_or(|(of_then, _)| {
                         let first = of_then.place(anchor).map(|block| *block.start());
                         let is_as_it_was = |then: u32, now: u32| {
                             of_then.hash(&(then..=then)) == blocks.hash(&(now..=now))
                         };
-                        let is_kept = is_as_it_was(*line_then, *line)
-                            || first.is_some_and(|first| is_as_it_was(first, *here.start()));
-                        is_kept && (here.contains(&now) || now.abs_diff(*line) <= NEAR)
-                    }
-                    None => anchor.file == file && line_then.abs_diff(*line) <= FAR,
+                        is_as_it_was(*line_then, *line)
+                            || first.is_some_and(|first| is_as_it_was(first, *here[at].start()))
+                    })
                 };
-                pairs.extend(is_near.then_some((likeness, *known, *finding)));
+                let likeness = || wordings.compare(before, old.len() + at, None).same();
+                if is_near
+                    && is_kept()
+                    && let Some(likeness) = likeness()
+                {
+                    pairs.push((likeness, *known, *finding));
+                }
             }
         }
     }
     pairs
+}
+
+/// The index of a finding, its anchor, and its line.
+type Placed<'a> = (usize, &'a Anchor, u32);
+
+/// The findings that have a line, by file.
+fn by_file<'a>(raised: &[Raised<'a>]) -> BTreeMap<&'a str, Vec<Placed<'a>>> {
+    let mut by_file: BTreeMap<&str, Vec<Placed<'_>>> = BTreeMap::new();
+    for (index, Raised { anchor, line }) in raised.iter().enumerate() {
+        let in_file = by_file.entry(&anchor.file).or_default();
+        in_file.extend(line.map(|line| (index, *anchor, line)));
+    }
+    by_file
 }

@@ -66,7 +66,7 @@ impl RoundContext<'_> {
             state: self.state,
             lists: self.lists,
             text_of,
-            past: self.past,
+            past: self.past.as_ref(),
         }
     }
 

@@ -137,7 +137,7 @@ impl RoundContext<'_> {
         }
         let text_then = |known: &KnownFinding| {
             let anchor = known.finding.anchor.as_ref()?;
-            self.past?.text(&known.run, anchor)
+            self.past.as_ref()?.text(&known.run, anchor)
         };
         numbers::continued(&candidates, self.known, posted, owners, text_of, &text_then)
     }

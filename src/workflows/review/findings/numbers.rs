@@ -5,6 +5,7 @@
 //! findings of all runs in the history, whether open or closed. At most one group of a round continues a problem.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
 
 use crate::domain::{Anchor, Finding, FindingId, PostedProblem, ProblemKey, RunId};
 use crate::history::queries::problems::{KnownFinding, KnownProblems};
@@ -44,7 +45,7 @@ pub(crate) fn continued<'p>(
     posted: &'p [PostedProblem],
     owners: BTreeMap<u32, usize>,
     text_of: TextOf<'_>,
-    text_then: &dyn Fn(&KnownFinding) -> Option<String>,
+    text_then: &dyn Fn(&KnownFinding) -> Option<Rc<str>>,
 ) -> Vec<Continued<'p>> {
     let places: Vec<(usize, usize)> = groups
         .iter()
@@ -190,7 +191,7 @@ impl Claims<'_> {
         groups: &[Vec<Candidate<'_>>],
         places: &[(usize, usize)],
         text_of: TextOf<'_>,
-        text_then: &dyn Fn(&KnownFinding) -> Option<String>,
+        text_then: &dyn Fn(&KnownFinding) -> Option<Rc<str>>,
     ) {
         let is_left = |place: &&(usize, usize)| !self.matched.contains_key(*place);
         let (left, found): (Vec<_>, Vec<_>) = places
@@ -205,7 +206,8 @@ impl Claims<'_> {
             .filter_map(|(index, known)| Some((index, Raised::of(&known.finding)?)))
             .unzip();
         // If the earlier code is not known, nothing tells that it was edited.
-        let text_then = |at: usize| Some(text_then(&self.known[newest[at]]).unwrap_or_default());
+        let text_then =
+            |at: usize| Some(text_then(&self.known[newest[at]]).unwrap_or_else(|| "".into()));
         let mut pairs = edited::pairs(&earlier, &found, text_of, text_then);
         // In another file, edited code with the same problem is probably a copy.
         pairs.retain(|(_, known, new)| earlier[*known].anchor.file == found[*new].anchor.file);

@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
+use std::rc::Rc;
 
 use crate::domain::event::{EventKind, ReviewEvent};
 use crate::domain::{
@@ -194,7 +195,7 @@ fn cited(text: &str) -> impl Iterator<Item = Reference> {
 fn new_evidence(
     finding: &Finding,
     dispute: &Dispute,
-    reviewed: &dyn Fn(&str) -> Vec<String>,
+    reviewed: &dyn Fn(&str) -> Vec<Rc<str>>,
     round: &Round<'_>,
 ) -> Vec<Untrusted> {
     let then: Vec<&str> = texts(dispute)
@@ -333,11 +334,7 @@ pub(crate) fn changed<'a>(
             (finding, Raised { anchor, line })
         })
         .unzip();
-    let mut texts: BTreeMap<usize, Option<String>> = BTreeMap::new();
-    let text_then = |at: usize| {
-        let read = || round.past?.text(&settled[at].run, earlier[at].anchor);
-        texts.entry(at).or_insert_with(read).clone()
-    };
+    let text_then = |at: usize| round.past?.text(&settled[at].run, earlier[at].anchor);
     let pairs = edited::pairs(&earlier, &found, round.text_of, text_then);
     // The last dispute is the newest.
     let mut newest: BTreeMap<FindingId, (usize, usize)> = BTreeMap::new();
@@ -346,12 +343,12 @@ pub(crate) fn changed<'a>(
         *last = (known, at).max(*last);
     }
     let events = newest.into_iter().map(|(finding, (known, at))| {
-        let diff = texts[&known].as_deref().and_then(|then| {
+        let diff = text_then(known).and_then(|then| {
             let path = &found[at].anchor.file;
             let text = (round.text_of)(path);
             let blocks = Blocks::of(path, &text);
             let here = blocks.enclosing(found[at].line?);
-            diff(earlier[known].anchor, then, blocks.text(&here))
+            diff(earlier[known].anchor, &then, blocks.text(&here))
         });
         related(finding, settled[known], Relation::CodeChanged { diff })
     });

@@ -35,7 +35,7 @@ pub(crate) struct Round<'a> {
     pub(crate) lists: &'a MergeSettings,
     pub(crate) text_of: TextOf<'a>,
     /// `past` is `None` if the history is not available.
-    pub(crate) past: Option<Past<'a>>,
+    pub(crate) past: Option<&'a Past<'a>>,
 }
 
 /// A round whose answers are merged.

@@ -78,6 +78,7 @@ pub(crate) fn separated(
     after.apply(&event(findings.clone()));
     let merged = MergedRound::of(&RoundContext {
         state: &after,
+        past: context.past.clone(),
         ..*context
     });
     for finding in &mut findings {

@@ -44,13 +44,11 @@ pub(crate) fn recorded(
             policy: Policy::Panel,
             ..MergeSettings::of(&state.settings)
         };
-        let past = Some(Past {
-            journal,
-            trees: Trees {
-                workspace,
-                state_dir,
-            },
-        });
+        let trees = Trees {
+            workspace,
+            state_dir,
+        };
+        let past = Some(Past::of(journal, trees));
         let round = state.round();
         let known = journal.known_problems()?;
         let context = RoundContext {

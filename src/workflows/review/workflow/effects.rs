@@ -191,10 +191,7 @@ impl ReviewWorkflow {
         lists: &'a MergeSettings,
         known: &'a KnownProblems,
     ) -> RoundContext<'a> {
-        let past = Some(Past {
-            journal: &self.resources.journal,
-            trees: self.trees(),
-        });
+        let past = Some(Past::of(&self.resources.journal, self.trees()));
         let (state, sources, workspace) = (&self.state, &self.sources, &self.resources.workspace);
         RoundContext {
             state,

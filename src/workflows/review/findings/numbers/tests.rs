@@ -343,13 +343,13 @@ impl World<'_> {
             lists: &lists,
             sources: &sources,
             workspace: self.workspace,
-            past: Some(Past {
-                journal: &self.journal,
-                trees: Trees {
+            past: Some(Past::of(
+                &self.journal,
+                Trees {
                     workspace: self.workspace,
                     state_dir: &self.journal.path,
                 },
-            }),
+            )),
             run,
             known,
         };

@@ -741,10 +741,7 @@ impl Replay<'_> {
 
     fn context<'b>(&'b self, round: u32, lists: &'b MergeSettings) -> RoundContext<'b> {
         let workspace = self.trees.workspace;
-        let past = Some(Past {
-            journal: self.journal,
-            trees: self.trees,
-        });
+        let past = Some(Past::of(self.journal, self.trees));
         RoundContext {
             state: &self.state,
             round,
