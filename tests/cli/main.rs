@@ -3,6 +3,7 @@
 mod agents;
 mod at_base;
 mod closings;
+mod coders;
 mod command_line;
 mod config;
 mod consensus;

@@ -135,11 +135,22 @@ pub struct PartlyChanged {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FixRequest {
     pub findings: Vec<FindingId>,
-    /// `coder` is absent if the run already has a coder.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub coder: Option<Agent>,
+    /// All coders of the run, in the order of choice. Empty if the request adds no coder to the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub coders: Vec<Agent>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub backups: Vec<Agent>,
+}
+
+impl FixRequest {
+    /// Adds the coders of the request and their backups to the plan of the run.
+    pub fn add_agents(&self, plan: &mut Plan) {
+        if !self.coders.is_empty() {
+            plan.agents.retain(|agent| agent.role != Role::Coder);
+        }
+        plan.agents.extend(self.coders.iter().cloned());
+        plan.backups.extend(self.backups.iter().cloned());
+    }
 }
 
 /// Which parts of the review workflow a run includes.
@@ -383,7 +394,7 @@ pub enum ReviewEvent {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         partly: Vec<PartlyChanged>,
     },
-    /// A run continues after its end: the coder receives only the findings of the fix request.
+    /// A run continues after its end: the coders receive only the findings of the fix request.
     FixRequested {
         #[serde(flatten)]
         request: FixRequest,

@@ -300,6 +300,9 @@ pub struct SettledFinding {
     pub state: FindingState,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<Response>,
+    /// The coder that received the finding; absent if the run has only one coder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coder: Option<AgentName>,
     /// The places that the coder did not change, if the coder changed only some places of a claimed finding.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unchanged: Vec<Location>,
@@ -318,6 +321,11 @@ impl SettledFinding {
     /// Whether the finding is neither closed nor rejected.
     pub fn is_open(&self) -> bool {
         !self.state.is_closed() && !self.finding.is_rejected()
+    }
+
+    /// The name of the coder that received the finding, or `the coder` if the run has only one.
+    pub fn coder_name(&self) -> &str {
+        self.coder.as_ref().map_or("the coder", |name| &name.0)
     }
 
     /// The member of a group whose state is the state of the group: a member that blocks, otherwise an open member.

@@ -1,5 +1,5 @@
-//! Selects the coder for a target (design rule 3): the first coder with a matching domain. Without a matching
-//! domain, selects the first configured coder.
+//! Selects the coder for a file (design rule 3): the first coder with a matching domain. Without a file and without a
+//! matching domain, selects the first coder.
 
 use globset::Glob;
 
@@ -32,14 +32,16 @@ const LANGUAGES: [(&str, &str); 24] = [
     ("zig", "zig"),
 ];
 
-pub fn coder_for<'a>(coders: &[&'a Agent], files: &[String]) -> Option<&'a Agent> {
-    let matching = coders.iter().find(|coder| {
-        coder
-            .domain
-            .iter()
-            .any(|domain| files.iter().any(|file| domain_matches(domain, file)))
-    });
-    matching.or(coders.first()).copied()
+pub fn coder_for<'a>(
+    coders: impl Iterator<Item = &'a Agent> + Clone,
+    file: Option<&str>,
+) -> Option<&'a Agent> {
+    let is_of = |coder: &&Agent, file| {
+        let mut domains = coder.domain.iter();
+        domains.any(|domain| domain_matches(domain, file))
+    };
+    let matching = file.and_then(|file| coders.clone().find(|coder| is_of(coder, file)));
+    matching.or_else(|| coders.clone().next())
 }
 
 /// Whether a file matches a domain. A domain is a path glob, a language or the name of a path component.
@@ -58,7 +60,10 @@ pub fn domain_matches(domain: &str, file: &str) -> bool {
         || file
             .split('/')
             .any(|component| component.eq_ignore_ascii_case(&word))
-        || Glob::new(domain.trim()).is_ok_and(|glob| glob.compile_matcher().is_match(file))
+        || domain.trim() == file
+        // A glob is compiled for each file, so a plain word is not compared as a glob.
+        || domain.contains(['*', '?', '[', '{'])
+            && Glob::new(domain.trim()).is_ok_and(|glob| glob.compile_matcher().is_match(file))
 }
 
 #[cfg(test)]
@@ -94,6 +99,9 @@ mod tests {
             ("src/api/**", "src/api/v1/x.go", true),
             ("src/api/**", "src/web/x.go", false),
             ("*.go", "x.go", true),
+            ("src/x.{js,ts}", "src/x.ts", true),
+            ("src/web.c", "src/web.c", true),
+            ("src/web", "src/web/x.c", false),
             ("[", "x.go", false),
         ];
         for (domain, file, expected) in rows {
@@ -103,14 +111,19 @@ mod tests {
 
     #[test]
     fn no_match_takes_the_first_coder() {
-        let (a, b) = (coder("a", &["python"]), coder("b", &["rust", "backend"]));
-        let name = |files: &[&str], coders: &[&Agent]| {
-            let files: Vec<String> = files.iter().map(ToString::to_string).collect();
-            coder_for(coders, &files).map(|agent| agent.name.0.clone())
-        };
-        assert_eq!(name(&["x.rs"], &[&a, &b]).as_deref(), Some("b"));
-        assert_eq!(name(&["x.py", "x.rs"], &[&a, &b]).as_deref(), Some("a"));
-        assert_eq!(name(&["x.cobol"], &[&a, &b]).as_deref(), Some("a"));
-        assert_eq!(name(&["x.rs"], &[]), None);
+        let rows = [
+            (Some("x.py"), "a"),
+            (Some("x.rs"), "b"),
+            (Some("backend/x.py"), "a"),
+            (Some("backend/x.cobol"), "b"),
+            (Some("x.cobol"), "a"),
+            (None, "a"),
+        ];
+        let coders = [coder("a", &["python"]), coder("b", &["rust", "backend"])];
+        for (file, expected) in rows {
+            let chosen = coder_for(coders.iter(), file).map(|coder| coder.name.0.as_str());
+            assert_eq!(chosen, Some(expected), "{file:?}");
+        }
+        assert_eq!(coder_for([].iter(), Some("x.rs")), None);
     }
 }

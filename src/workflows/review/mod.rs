@@ -174,11 +174,10 @@ pub async fn fix(
             .keep_rules(&workspace.selection_rules()?)
             .map_err(RunError::Sources)?;
     }
-    let coder = request.coder.map(Agent::recorded);
-    let backups = request.backups.into_iter().map(Agent::recorded).collect();
+    let recorded = |agents: Vec<Agent>| agents.into_iter().map(Agent::recorded).collect();
     let request = FixRequest {
-        coder,
-        backups,
+        coders: recorded(request.coders),
+        backups: recorded(request.backups),
         ..request
     };
     let stale = review.changed_since(&request.findings);

@@ -143,6 +143,8 @@ pub(crate) fn outcome(
     changes: Vec<FileChange>,
 ) -> Option<Outcome> {
     let plan = state.plan.as_ref()?;
+    let has_coders = state.agents(Role::Coder).nth(1).is_some();
+    let coder_of = |id| state.received_by.get(&id).filter(|_| has_coders);
     let findings = state
         .findings
         .iter()
@@ -150,6 +152,7 @@ pub(crate) fn outcome(
             finding: with_fix(state, finding),
             state: state.finding_state(finding),
             response: state.responses.get(&finding.id).cloned(),
+            coder: coder_of(finding.id).cloned(),
             unchanged: state.unchanged_part(finding),
             lowered: state.lowered.get(&finding.id).cloned(),
             insisted: state.insisted.contains(&finding.id),

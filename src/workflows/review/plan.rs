@@ -3,6 +3,8 @@
 //! Planning fails if a required role has no agent. Glee does not assign this role to an agent of another role
 //! (design rule 1).
 
+use std::collections::BTreeSet;
+
 use crate::agents::AdapterKind;
 use crate::config::schema::values::ReviewerChoice;
 use crate::config::settings::{Compare, Settings, Validate};
@@ -156,8 +158,12 @@ fn planned_agents(
         });
     }
     if mode >= Mode::Fix {
-        let files: Vec<String> = target.files.iter().map(|file| file.path.clone()).collect();
-        agents.push(coder(settings, &files)?.clone());
+        let files: Vec<Option<&str>> = target
+            .files
+            .iter()
+            .map(|file| Some(file.path.as_str()))
+            .collect();
+        agents.extend(coders(settings, &[], &files)?);
     }
     let several = agents
         .iter()
@@ -243,36 +249,62 @@ fn comparers(
     comparers
 }
 
-/// Plans a fix of chosen findings of a recorded run. `files` are the files of the findings.
+/// Plans a fix of chosen findings of a recorded run. `paths` are the files by which the coders of the findings are
+/// chosen; `files` is the code of the findings.
 pub fn fix_request(
     settings: &Settings,
     plan: &Plan,
     findings: Vec<FindingId>,
+    paths: &[Option<&str>],
     files: &[SourceFile],
 ) -> Result<FixRequest, ReviewPlanError> {
-    if plan.agents.iter().any(|agent| agent.role == Role::Coder) {
-        return Ok(FixRequest {
-            findings,
-            coder: None,
-            backups: Vec::new(),
-        });
-    }
-    let paths: Vec<String> = files.iter().map(|file| file.path.clone()).collect();
-    let coder = coder(settings, &paths)?.clone();
-    let backups = backups(settings, std::slice::from_ref(&coder))?;
-    private_keys(settings, std::iter::once(&coder).chain(&backups), files)?;
+    let coders_before: Vec<Agent> = plan
+        .agents
+        .iter()
+        .filter(|agent| agent.role == Role::Coder)
+        .cloned()
+        .collect();
+    let coders = coders(settings, &coders_before, paths)?;
+    let added: Vec<Agent> = coders
+        .iter()
+        .filter(|coder| !coders_before.contains(coder))
+        .cloned()
+        .collect();
+    let mut backups = backups(settings, &added)?;
+    private_keys(settings, added.iter().chain(&backups), files)?;
+    backups.retain(|backup| plan.backups.iter().all(|known| known.name != backup.name));
     Ok(FixRequest {
         findings,
-        coder: Some(coder),
+        coders: if added.is_empty() { added } else { coders },
         backups,
     })
 }
 
-fn coder<'a>(settings: &'a Settings, files: &[String]) -> Result<&'a Agent, ReviewPlanError> {
-    let coders: Vec<&Agent> = first_choice(settings)
-        .filter(|agent| agent.role == Role::Coder)
+/// Returns the coders in `known` and the coders of the files, in the order of the configuration. A coder that is no
+/// longer configured comes first.
+fn coders(
+    settings: &Settings,
+    known: &[Agent],
+    files: &[Option<&str>],
+) -> Result<Vec<Agent>, ReviewPlanError> {
+    let is_known = |agent: &Agent| known.iter().any(|coder| coder.name == agent.name);
+    let configured =
+        first_choice(settings).filter(|agent| agent.role == Role::Coder && !is_known(agent));
+    let mut coders: Vec<&Agent> = known.iter().chain(configured).collect();
+    coders.sort_by_key(|coder| {
+        let mut names = settings.agents.iter().map(|agent| &agent.name);
+        names.position(|name| *name == coder.name)
+    });
+    let chosen: BTreeSet<&AgentName> = files
+        .iter()
+        .filter_map(|file| coder_selection::coder_for(coders.iter().copied(), *file))
+        .map(|coder| &coder.name)
         .collect();
-    coder_selection::coder_for(&coders, files).ok_or(ReviewPlanError::MissingRole(Role::Coder))
+    coders.retain(|coder| is_known(coder) || chosen.contains(&coder.name));
+    if coders.is_empty() {
+        return Err(ReviewPlanError::MissingRole(Role::Coder));
+    }
+    Ok(coders.into_iter().cloned().collect())
 }
 
 /// Fails if an agent would receive a private key. The check ignores embedded agents, which send nothing to other
@@ -352,7 +384,7 @@ pub fn judges(settings: &Settings) -> Result<Vec<&Agent>, ReviewPlanError> {
             .into_iter()
             .collect());
     }
-    let distinct: std::collections::BTreeSet<&String> = panel.iter().collect();
+    let distinct: BTreeSet<&String> = panel.iter().collect();
     if panel.len() != 3 || distinct.len() != 3 {
         return Err(ReviewPlanError::Panel(distinct.len()));
     }

@@ -38,14 +38,14 @@ impl RequestBuilder<'_> {
             Purpose::Examine { round } => self.examine(call, *round),
             Purpose::Defend { round } => self.defend(call, *round),
             Purpose::Respond { .. } => {
-                let asked = self.state.items(&call.purpose);
+                let asked = self.state.items(&call.agent, &call.purpose);
                 let missing = |id: &FindingId| {
                     self.state.is_first_attempt(call) || !self.state.responses.contains_key(id)
                 };
                 self.respond(asked.into_iter().filter(missing).collect())
             }
             Purpose::Enforce { .. } | Purpose::Repair { .. } => {
-                self.respond(self.state.items(&call.purpose))
+                self.respond(self.state.items(&call.agent, &call.purpose))
             }
             Purpose::Judge { dispute } => self.judge(
                 self.state

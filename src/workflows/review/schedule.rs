@@ -14,7 +14,7 @@ use crate::domain::{
     RaisedIn, Role, Route, Ruler, RulingWord, Untrusted,
 };
 use crate::rules::review::objections::{Stance, stance};
-use crate::workflows::review::state::{RecordedCall, ReviewState, TreeChange};
+use crate::workflows::review::state::{RecordedCall, ReviewState};
 use crate::workflows::run::attempts;
 use crate::workflows::run::workflow::Step;
 
@@ -290,35 +290,33 @@ fn coder(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Review
     if policy.mode == Mode::Review {
         return Vec::new();
     }
-    if let Some(call) = state.unrecorded_change() {
+    if let Some(call) = &state.unrecorded_change {
         return vec![Step::Effect(ReviewEffect::RecordTree(call.clone()))];
     }
-    let purpose = Purpose::Respond { round };
-    let Some(coder) = state.agents(Role::Coder).next() else {
-        return Vec::new();
-    };
-    let items = state.items(&purpose);
-    if items.is_empty() {
-        return Vec::new();
-    }
-    let missing = || items.iter().any(|id| !state.responses.contains_key(id));
-    let at_most = state.asked_before + 2;
-    let call = attempts::next(
-        &state.calls,
-        &coder.name,
-        purpose,
-        at_most,
-        |call| match &call.answer {
-            CallAnswer::Respond { .. } => missing(),
-            CallAnswer::Invalid { .. } => true,
-            _ => false,
-        },
-    );
-    let step = call.map(Step::Ask);
-    match step {
+    // The coders work in one tree, so they are asked one after the other.
+    let mut coders = state.agents(Role::Coder).map(|coder| &coder.name);
+    match coders.find_map(|coder| respond(state, coder, round)) {
         Some(_) if state.before.is_none() => vec![Step::Effect(ReviewEffect::Keep)],
         step => step.into_iter().collect(),
     }
+}
+
+fn respond(state: &ReviewState, coder: &AgentName, round: u32) -> Option<ReviewStep> {
+    let purpose = Purpose::Respond { round };
+    let items = state.items(coder, &purpose);
+    if items.is_empty() {
+        return None;
+    }
+    let missing = || items.iter().any(|id| !state.responses.contains_key(id));
+    let at_most = state.asked_before(coder) + 2;
+    let call = attempts::next(&state.calls, coder, purpose, at_most, |call| {
+        match &call.answer {
+            CallAnswer::Respond { .. } => missing(),
+            CallAnswer::Invalid { .. } => true,
+            _ => false,
+        }
+    });
+    call.map(Step::Ask)
 }
 
 /// The findings about which a dispute is due. Members of one group to which the same objection was made are one dispute.
@@ -472,31 +470,20 @@ fn enforce(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Revi
         return Vec::new();
     }
     let purpose = Purpose::Enforce { round };
-    let Some(coder) = state.agents(Role::Coder).next() else {
+    let is_unasked = |id: &FindingId| match state.enforced.get(id) {
+        None => true,
+        Some(1) => !state.responses.contains_key(id),
+        Some(_) => false,
+    };
+    let mut coders = state.agents(Role::Coder).map(|coder| &coder.name);
+    let Some(coder) = coders.find(|coder| state.items(coder, &purpose).iter().any(is_unasked))
+    else {
         return Vec::new();
     };
-    let unasked = state
-        .items(&purpose)
-        .iter()
-        .any(|id| match state.enforced.get(id) {
-            None => true,
-            Some(1) => !state.responses.contains_key(id),
-            Some(_) => false,
-        });
-    if !unasked {
-        return Vec::new();
-    }
     if state.before.is_none() {
         return vec![Step::Effect(ReviewEffect::Keep)];
     }
-    let attempt = state
-        .last_call(&coder.name, &purpose)
-        .map_or(1, |(id, _)| id.attempt + 1);
-    vec![Step::Ask(CallId {
-        agent: coder.name.clone(),
-        purpose,
-        attempt,
-    })]
+    vec![Step::Ask(state.next_call(coder, purpose))]
 }
 
 fn verify(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
@@ -510,29 +497,44 @@ fn verify(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Revie
     Vec::new()
 }
 
-/// Sends the output of failed commands to the coder. Stops when the commands pass, when a call changes no file, or
-/// after `policy.repairs` calls.
+/// Sends the output of failed commands to the coders that edited files, in turn. Stops when the commands pass. A coder
+/// is left out after a call that changes no file, and after `policy.repairs` calls.
 fn repair(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
-    let purpose = Purpose::Repair { round };
     let fails =
         policy.mode != Mode::Review && state.verified.iter().any(|verified| !verified.passed);
-    let Some(coder) = state.agents(Role::Coder).next().filter(|_| fails) else {
-        return Vec::new();
-    };
-    let last = state.last_call(&coder.name, &purpose);
-    let brought_nothing = last.is_some_and(|(id, call)| {
-        let changed = |change: &TreeChange| change.call == *id && !change.changes.is_empty();
-        matches!(call.answer, CallAnswer::Failed { .. }) || !state.tree_changes.iter().any(changed)
-    });
-    let attempt = last.map_or(1, |(id, _)| id.attempt + 1);
-    if attempt > policy.repairs || brought_nothing || state.items(&purpose).is_empty() {
+    if !fails {
         return Vec::new();
     }
-    vec![Step::Ask(CallId {
-        agent: coder.name.clone(),
-        purpose,
-        attempt,
-    })]
+    let coders = state.agents(Role::Coder).map(|coder| &coder.name);
+    let calls = coders.filter_map(|coder| repair_by(state, policy, coder, round));
+    // Of the calls with the lowest attempt, this is the call of the first coder.
+    let next = calls.min_by_key(|call| call.attempt);
+    next.map(Step::Ask).into_iter().collect()
+}
+
+fn repair_by(
+    state: &ReviewState,
+    policy: &SchedulePolicy,
+    coder: &AgentName,
+    round: u32,
+) -> Option<CallId> {
+    let purpose = Purpose::Repair { round };
+    let edits: Vec<&CallId> = state
+        .tree_changes
+        .iter()
+        .filter(|change| change.call.agent == *coder && !change.changes.is_empty())
+        .map(|change| &change.call)
+        .collect();
+    let brought_nothing = state.last_call(coder, &purpose).is_some_and(|(id, call)| {
+        matches!(call.answer, CallAnswer::Failed { .. }) || !edits.contains(&id)
+    });
+    let next = state.next_call(coder, purpose);
+    let is_due = next.attempt <= policy.repairs
+        && !edits.is_empty()
+        && !brought_nothing
+        // A fix request goes only to the coders of its findings.
+        && state.items(coder, &next.purpose).iter().any(|id| state.is_for_coder(*id));
+    is_due.then_some(next)
 }
 
 fn rechecks(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
@@ -548,16 +550,7 @@ fn rechecks(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Rev
     state
         .agents(Role::Reviewer)
         .filter(|reviewer| state.recheck_items(&reviewer.name).iter().any(is_open))
-        .map(|reviewer| {
-            let attempt = state
-                .last_call(&reviewer.name, &purpose)
-                .map_or(1, |(id, _)| id.attempt + 1);
-            Step::Ask(CallId {
-                agent: reviewer.name.clone(),
-                purpose: purpose.clone(),
-                attempt,
-            })
-        })
+        .map(|reviewer| Step::Ask(state.next_call(&reviewer.name, purpose.clone())))
         .collect()
 }
 
@@ -1118,7 +1111,10 @@ mod tests {
             [Step::Effect(ReviewEffect::Keep)],
             "F3 goes to the coder"
         );
-        assert_eq!(play.state.items(&RESPOND), [FindingId::new(3)]);
+        assert_eq!(
+            play.state.items(&AgentName::from("c"), &RESPOND),
+            [FindingId::new(3)]
+        );
         let ruled = FindingState::AlreadyRuled {
             dispute: DisputeNumber(7).into(),
             disposition: Disposition::Refuted,
@@ -1259,6 +1255,48 @@ mod tests {
     }
 
     #[test]
+    fn a_finding_goes_to_the_coder_of_the_first_file_of_its_group() {
+        let member = |member: u8, file: Option<&str>| {
+            let mut finding = finding(1, Tag::Must);
+            finding.id = FindingId::new(1).member(member);
+            finding.raw.file = file.map(ToOwned::to_owned);
+            finding
+        };
+        // The members of the group, and the coder of all of them.
+        let rows = [
+            (vec![member(0, Some("a.py"))], "py"),
+            (vec![member(0, Some("b.js"))], "js"),
+            (vec![member(0, None)], "py"),
+            (vec![member(1, Some("b.js")), member(2, Some("a.py"))], "js"),
+            (vec![member(1, Some("a.py")), member(2, Some("b.js"))], "py"),
+            (vec![member(1, None), member(2, Some("b.js"))], "js"),
+            (vec![member(1, Some("c.rb")), member(2, Some("b.js"))], "py"),
+        ];
+        for (members, expected) in rows {
+            let mut play = Play::new(Mode::Fix);
+            let plan = play.state.plan.as_mut().expect("the plan of the play");
+            plan.agents.retain(|agent| agent.role != Role::Coder);
+            for (name, domain) in [("py", "python"), ("js", "javascript")] {
+                plan.agents.push(Agent {
+                    domain: vec![domain.to_owned()],
+                    ..agent(name, Role::Coder)
+                });
+            }
+            let ids: Vec<FindingId> = members.iter().map(|member| member.id).collect();
+            play.reviewed(members);
+            for coder in ["py", "js"] {
+                let items = play.state.items(&AgentName::from(coder), &RESPOND);
+                let own = if coder == expected {
+                    ids.as_slice()
+                } else {
+                    &[]
+                };
+                assert_eq!(items, own, "{coder} of {ids:?}");
+            }
+        }
+    }
+
+    #[test]
     fn the_judge_enforces_and_the_coder_is_called_again() {
         let mut play = one_dispute();
         assert_eq!(play.due(), [Step::Prompt(DisputeQuestion::Route(D1))]);
@@ -1393,7 +1431,10 @@ mod tests {
             new_tag: None,
             insisted: false,
         });
-        assert_eq!(play.state.items(&RESPOND), [FindingId::new(3)]);
+        assert_eq!(
+            play.state.items(&AgentName::from("c"), &RESPOND),
+            [FindingId::new(3)]
+        );
         play.event(ReviewEvent::BeforeImage {
             kept_as: "ref".into(),
             tree: "t0".into(),

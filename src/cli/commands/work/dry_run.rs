@@ -129,6 +129,7 @@ fn text(
             .collect();
         if !agents.is_empty() {
             let name = match role {
+                Role::Coder if agents.len() > 1 => "Coders",
                 Role::Coder => "Coder",
                 Role::Reviewer => "Reviewers",
                 Role::Judge => "Judges",
@@ -180,14 +181,17 @@ fn text(
     if let Some(compare) = compare(plan, settings) {
         row("Compare", &compare);
     }
+    let coders = plan.agents.iter().filter(|agent| agent.role == Role::Coder);
+    let edits = match coders.count() {
+        0 | 1 => "the coder receives the findings and edits files",
+        _ => "each finding goes to the coder of its file, which edits files",
+    };
     row(
         "Then",
-        match plan.mode {
-            Mode::Review => "the findings are reported; no file is changed",
-            Mode::Fix => "the coder receives the findings and edits files; disputes stay open",
-            Mode::Arbitrate => {
-                "the coder receives the findings and edits files; disputes are settled"
-            }
+        &match plan.mode {
+            Mode::Review => "the findings are reported; no file is changed".to_owned(),
+            Mode::Fix => format!("{edits}; disputes stay open"),
+            Mode::Arbitrate => format!("{edits}; disputes are settled"),
         },
     );
     if plan.mode == Mode::Arbitrate {

@@ -391,6 +391,7 @@ impl Entry<'_> {
             .as_ref()
             .map(|response| block(&response.text))
             .unwrap_or_default();
+        let coder = line(self.settled.coder_name());
         let with = |fact: String, why: &str| match why.trim() {
             "" => fact,
             why => format!("{fact}: {why}"),
@@ -436,7 +437,7 @@ impl Entry<'_> {
                 }) => {
                     format!("discarded by {} in dispute {number}", ruler(by))
                 }
-                _ => with("discarded by the coder".to_owned(), &answer),
+                _ => with(format!("discarded by {coder}"), &answer),
             },
             FindingState::Claimed if !self.settled.unchanged.is_empty() => with(
                 line(&format!(
@@ -445,9 +446,9 @@ impl Entry<'_> {
                 )),
                 &answer,
             ),
-            FindingState::Resolved => with("fixed by the coder, and checked".to_owned(), &answer),
+            FindingState::Resolved => with(format!("fixed by {coder}, and checked"), &answer),
             FindingState::Unchecked => {
-                with("changed by the coder, and not checked".to_owned(), &answer)
+                with(format!("changed by {coder}, and not checked"), &answer)
             }
             state => match &self.settled.finding.consensus {
                 Some(consensus) if self.settled.finding.is_rejected() => with(

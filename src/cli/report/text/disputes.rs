@@ -6,7 +6,9 @@ use crate::cli::report::options::RenderOptions;
 use crate::cli::report::text::findings;
 use crate::cli::report::text::layout::{at_most, facts, heading};
 use crate::cli::style::{Color, Style, behind};
-use crate::domain::{Disposition, Dispute, Finding, FindingState, Objector, Outcome, Untrusted};
+use crate::domain::{
+    AgentName, Disposition, Dispute, Finding, FindingState, Objector, Outcome, Untrusted,
+};
 use crate::protocol::text::printable;
 use crate::rules::review::objections;
 
@@ -82,7 +84,11 @@ fn one(outcome: &Outcome, dispute: &Dispute, options: &RenderOptions<'_>) -> Str
         Objector::Person => None,
     };
     if let Some((label, most)) = objection {
-        add(label, Color::Faint, &dispute.objection.text, most);
+        let text = match (dispute.objector, coder(outcome, dispute)) {
+            (Objector::Coder, Some(name)) => dispute.objection.text.labelled(&format!("{name}: ")),
+            _ => dispute.objection.text.clone(),
+        };
+        add(label, Color::Faint, &text, most);
     }
     for evidence in &dispute.objection.evidence {
         add("evidence", Color::Faint, evidence, 2);
@@ -127,6 +133,14 @@ fn one(outcome: &Outcome, dispute: &Dispute, options: &RenderOptions<'_>) -> Str
 
 /// If a finding of this run repeats the finding of an earlier dispute, returns the finding of this run. In the
 /// earlier dispute, the finding has another id.
+/// Returns the coder that received the disputed finding, or `None` if the run has only one coder.
+fn coder<'a>(outcome: &'a Outcome, dispute: &Dispute) -> Option<&'a AgentName> {
+    let is_of_run = dispute.opened_by.is_none();
+    let mut findings = outcome.findings.iter();
+    let about = findings.find(|settled| is_of_run && dispute.is_about(settled.finding.id));
+    about?.coder.as_ref()
+}
+
 pub(crate) fn own<'a>(outcome: &'a Outcome, dispute: &Dispute) -> Option<&'a Finding> {
     let waits = FindingState::Disputed {
         dispute: dispute.number,

@@ -403,6 +403,10 @@ impl Report<'_> {
             .response
             .as_ref()
             .map(|response| printable::block(&response.text.trimmed()))
+            .map(|text| match &finding.coder {
+                Some(name) => format!("{}: {text}", printable::line(&name.0)),
+                None => text,
+            })
             .unwrap_or_default();
         let raisers = list(&finding.finding.raised_by);
         let and = |fact: String| match response.as_str() {
@@ -422,7 +426,10 @@ impl Report<'_> {
                 None if self.is_coder_asked => ("open", Color::Bad, "not answered yet".to_owned()),
                 None => return None,
             },
-            FindingState::Unanswered => ("open", Color::Bad, "the coder gave no answer".to_owned()),
+            FindingState::Unanswered => {
+                let text = format!("{} gave no answer", printable::line(finding.coder_name()));
+                ("open", Color::Bad, text)
+            }
             FindingState::Claimed => {
                 let unchanged = finding.what_is_unchanged();
                 let fact = format!("reported as done, but {unchanged}");

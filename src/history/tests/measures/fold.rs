@@ -468,7 +468,7 @@ impl Fold {
                 }
                 let request = FixRequest {
                     findings: vec![FindingId::new(finding)],
-                    coder: None,
+                    coders: Vec::new(),
                     backups: Vec::new(),
                 };
                 Some((run, ReviewEvent::FixRequested { request }.into()))

@@ -290,6 +290,7 @@ impl Model {
             },
             state: FindingState::Open,
             response: None,
+            coder: None,
             unchanged: Vec::new(),
             lowered: None,
             insisted: false,

@@ -77,6 +77,10 @@ impl Trees<'_> {
         let mut touched = Vec::new();
         let mut partly = Vec::new();
         for finding in &state.findings {
+            let has_place = finding.anchored().next().is_some();
+            if !has_place && state.coder_of(finding.id) != Some(&call.agent) {
+                continue;
+            }
             match changed_places(finding, &changed, state) {
                 Changed::No => {}
                 Changed::Partly(unchanged) => partly.push(PartlyChanged {
@@ -197,7 +201,7 @@ enum Changed {
 }
 
 /// Determines whether the changes in `changed` possibly affect a finding. A finding without an anchor is affected by
-/// every change.
+/// every change of its coder.
 fn changed_places(finding: &Finding, changed: &ChangedFiles<'_>, state: &ReviewState) -> Changed {
     if finding.anchored().next().is_none() {
         return if changed.is_empty() {

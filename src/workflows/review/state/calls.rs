@@ -1,6 +1,7 @@
 //! Updates the state of a review with the answers that agents gave to calls.
 
-use super::{RecordedCall, ReviewState};
+use super::{RecordedCall, ReviewState, TreeChange};
+use crate::agents::Session;
 use crate::domain::event::{CallAnswer, CallId, Purpose};
 use crate::domain::{AgentName, AnswerStatus, CallMetadata, CodeRead, FailureKind, Usage};
 
@@ -20,7 +21,8 @@ impl ReviewState {
             .map(|(_, call)| call)
     }
 
-    pub(crate) fn finish_call(&mut self, call: &CallId, answer: &CallAnswer) {
+    /// `by` is the agent that answered: the agent of the call, or its backup.
+    pub(crate) fn finish_call(&mut self, call: &CallId, by: &AgentName, answer: &CallAnswer) {
         let is_given = match call.purpose {
             Purpose::Enforce { .. } => true,
             // A repair call does not withdraw the coder's earlier responses.
@@ -28,17 +30,19 @@ impl ReviewState {
             _ => call.purpose.is_coder() && self.is_first_attempt(call),
         };
         if is_given {
-            for id in self.items(&call.purpose) {
+            let before = self.changes_before(call);
+            for id in self.items(&call.agent, &call.purpose) {
+                self.received_by.insert(id, by.clone());
                 let asked = self.asked_after.entry(id).or_default();
                 if self.undone {
                     asked.clear();
                 }
-                asked.push(self.tree_changes.len());
+                asked.push(before);
                 self.responses.remove(&id);
             }
         }
         if let Purpose::Enforce { .. } = call.purpose {
-            for id in self.items(&call.purpose) {
+            for id in self.items(&call.agent, &call.purpose) {
                 *self.enforced.entry(id).or_default() += 1;
             }
         }
@@ -46,6 +50,7 @@ impl ReviewState {
             CallAnswer::Respond { responses, .. } => {
                 for response in responses {
                     self.responses.insert(response.finding, response.clone());
+                    self.received_by.insert(response.finding, by.clone());
                     // A new response from the coder invalidates the earlier re-checks of the finding.
                     self.checks.remove(&response.finding);
                     self.unanswered_checks
@@ -89,6 +94,18 @@ impl ReviewState {
         }
     }
 
+    /// The number of tree changes before the coders were asked. The coders of a round are asked about the same code, so a
+    /// change by one of them counts for the findings of all.
+    fn changes_before(&self, call: &CallId) -> usize {
+        let is_of_round = |change: &&TreeChange| {
+            matches!(call.purpose, Purpose::Respond { .. })
+                && change.call.purpose == call.purpose
+                && change.call.attempt > self.asked_before(&change.call.agent)
+        };
+        let of_round = self.tree_changes.iter().rev().take_while(is_of_round);
+        self.tree_changes.len() - of_round.count()
+    }
+
     /// A reviewer said how its answer is to be closed. An answer without findings becomes clean if the reviewer read all
     /// of the code and reports nothing. An answer with findings becomes complete unless the reviewer read a part of the
     /// code; if the reviewer's number differs from the findings, the problem stays with the answer as a note.
@@ -126,11 +143,12 @@ impl ReviewState {
         }
     }
 
-    /// If a call of the coder got an answer, stores the session of the call. If a call of the coder failed,
-    /// clears the stored session.
+    /// If a call of a coder got an answer, stores the session of the call. If the call failed, clears the coder's stored
+    /// session.
     pub(crate) fn take_session(
         &mut self,
         call: &CallId,
+        by: &AgentName,
         answer: &CallAnswer,
         usage: &Usage,
         told: &CallMetadata,
@@ -138,17 +156,20 @@ impl ReviewState {
         if !call.purpose.is_coder() {
             return;
         }
-        let who = told.by.as_ref().unwrap_or(&call.agent);
         let answered = matches!(
             answer,
             CallAnswer::Respond { .. } | CallAnswer::Invalid { .. }
         );
-        let session = told.session.as_ref().filter(|_| answered);
-        let earlier = self
-            .coder_session
-            .take()
-            .filter(|(name, id, _)| name == who && Some(id) == session);
-        let used = earlier.map_or(*usage, |(_, _, used)| used.plus(*usage));
-        self.coder_session = session.map(|session| (who.clone(), session.clone(), used));
+        let earlier = self.coder_sessions.remove(&call.agent);
+        let Some(id) = told.session.as_ref().filter(|_| answered) else {
+            return;
+        };
+        let resumed = earlier.filter(|earlier| earlier.agent == *by && earlier.id == *id);
+        let session = Session {
+            agent: by.clone(),
+            id: id.clone(),
+            used: resumed.map_or(*usage, |resumed| resumed.used.plus(*usage)),
+        };
+        self.coder_sessions.insert(call.agent.clone(), session);
     }
 }

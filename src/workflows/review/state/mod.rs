@@ -8,6 +8,7 @@ mod rechecks;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::agents::Session;
 use crate::config::settings::Settings;
 use crate::domain::event::{
     CallAnswer, CallId, DisputeEvent, Event, EventKind, FixRequest, Mode, Plan, Purpose,
@@ -128,15 +129,19 @@ pub(crate) struct ReviewState {
     /// In a run without `--fix`, all findings that a person sent to the coder. The coder receives no other
     /// findings.
     pub(crate) handed_over: Option<BTreeSet<FindingId>>,
-    /// The number of `Respond` calls in this round that were made before the last fix request.
-    pub(crate) asked_before: u32,
+    /// For each coder, the number of `Respond` calls in this round that were made before the last fix request.
+    pub(crate) asked_before: BTreeMap<AgentName, u32>,
     pub(crate) before: Option<(String, String)>,
     pub(crate) tree_changes: Vec<TreeChange>,
+    /// The ended call of a coder whose changes are not recorded yet.
+    pub(crate) unrecorded_change: Option<CallId>,
     pub(crate) responses: BTreeMap<FindingId, Response>,
     /// For each finding and each time that Glee sent the finding to the coder, the number of earlier tree changes.
     /// Only tree changes after the last time can implement the finding. A person can undo the changes; then earlier
     /// times are removed.
     pub(crate) asked_after: BTreeMap<FindingId, Vec<usize>>,
+    /// For each finding, the coder that last received the finding, or the coder's backup that was called instead.
+    pub(crate) received_by: BTreeMap<FindingId, AgentName>,
     pub(crate) enforced: BTreeMap<FindingId, u32>,
     pub(crate) checks: BTreeMap<FindingId, BTreeMap<AgentName, Recheck>>,
     /// For each finding and reviewer, the number of re-check requests that got no valid answer in this round.
@@ -163,8 +168,8 @@ pub(crate) struct ReviewState {
     pub(crate) notices: Vec<String>,
     /// The results of advisory lookups, by the id of the raw finding.
     pub(crate) advised: BTreeMap<String, AdvisoryStatus>,
-    /// The session that the coder can resume: the agent's name, the session id, and the session's usage.
-    pub(crate) coder_session: Option<(AgentName, String, Usage)>,
+    /// For each coder, the session that the coder can resume. If a backup answered, the session is the backup's.
+    pub(crate) coder_sessions: BTreeMap<AgentName, Session>,
     /// The calls during which a read-only agent possibly changed the tree. Resuming the run clears this set.
     pub(crate) violated: BTreeSet<CallId>,
     pub(crate) ended: Option<(ExitReason, u64)>,
@@ -214,9 +219,15 @@ impl ReviewState {
                 told,
                 ..
             } => {
-                self.take_session(call, answer, usage, told);
-                self.finish_call(call, answer);
-                self.answer_pairs(told.by.as_ref().unwrap_or(&call.agent), call, answer);
+                let by = told.by.as_ref().unwrap_or(&call.agent);
+                self.take_session(call, by, answer, usage, told);
+                self.finish_call(call, by, answer);
+                self.answer_pairs(by, call, answer);
+                // A failed call is made again with the same id when the run is resumed, so the recorded changes do not
+                // tell whether those of this call are among them.
+                if call.purpose.is_coder() {
+                    self.unrecorded_change = Some(call.clone());
+                }
                 self.spent.calls += u64::from(told.retries) + 1;
                 self.spent.usage = self.spent.usage.plus(**usage);
                 let call_record = RecordedCall {
@@ -272,7 +283,7 @@ impl ReviewState {
                 }
                 self.rounds.push(shards.clone());
                 self.unanswered_checks.clear();
-                self.asked_before = 0;
+                self.asked_before.clear();
             }
             ReviewEvent::AnswersReused {
                 call,
@@ -405,6 +416,7 @@ impl ReviewState {
                 if !changes.is_empty() {
                     self.verified.clear();
                 }
+                self.unrecorded_change = None;
                 self.tree_changes.push(TreeChange {
                     call: call.clone(),
                     tree: tree.clone(),
@@ -446,12 +458,9 @@ impl ReviewState {
         let purpose = Purpose::Respond {
             round: self.round(),
         };
-        let asked = self
-            .calls
-            .keys()
-            .filter(|id| id.purpose == purpose)
-            .map(|id| id.attempt);
-        self.asked_before = asked.max().unwrap_or(0);
+        // The attempts of a coder are in ascending order.
+        let asked = self.calls.keys().filter(|id| id.purpose == purpose);
+        self.asked_before = asked.map(|id| (id.agent.clone(), id.attempt)).collect();
         for id in &request.findings {
             self.responses.remove(id);
             self.enforced.remove(id);
@@ -464,8 +473,7 @@ impl ReviewState {
                 plan.mode = Mode::Fix;
                 self.handed_over = Some(BTreeSet::new());
             }
-            plan.agents.extend(request.coder.clone());
-            plan.backups.extend(request.backups.iter().cloned());
+            request.add_agents(plan);
         }
         if let Some(handed_over) = &mut self.handed_over {
             handed_over.extend(&request.findings);
@@ -661,6 +669,7 @@ impl ReviewState {
         moved(&mut self.lowered, from, to);
         moved(&mut self.responses, from, to);
         moved(&mut self.asked_after, from, to);
+        moved(&mut self.received_by, from, to);
         moved(&mut self.enforced, from, to);
         moved(&mut self.checks, from, to);
         moved(&mut self.disputed, from, to);

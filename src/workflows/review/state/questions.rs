@@ -11,6 +11,7 @@ use crate::domain::{
     FindingState, Location, Objector, Role, Route, RulingRecord,
 };
 use crate::rules::consensus::Policy;
+use crate::rules::review::coder_selection;
 use crate::workflows::run::attempts;
 
 impl ReviewState {
@@ -146,7 +147,27 @@ impl ReviewState {
         attempts::last(&self.calls, agent, purpose)
     }
 
-    pub(crate) fn items(&self, purpose: &Purpose) -> Vec<FindingId> {
+    pub(crate) fn next_call(&self, agent: &AgentName, purpose: Purpose) -> CallId {
+        let last = self.last_call(agent, &purpose);
+        CallId {
+            attempt: last.map_or(1, |(id, _)| id.attempt + 1),
+            agent: agent.clone(),
+            purpose,
+        }
+    }
+
+    /// The coder that a finding goes to. The findings of a group name one defect, so one coder gets them: the coder of
+    /// the file of the first place.
+    pub(crate) fn coder_of(&self, id: FindingId) -> Option<&AgentName> {
+        let mut group = self.group(id).iter();
+        let file = group.find_map(|finding| finding.raw.file.as_deref());
+        let coders = self.plan.iter().flat_map(|plan| &plan.agents);
+        let coders = coders.filter(|agent| agent.role == Role::Coder);
+        coder_selection::coder_for(coders, file).map(|coder| &coder.name)
+    }
+
+    /// The findings that a coder receives.
+    pub(crate) fn items(&self, coder: &AgentName, purpose: &Purpose) -> Vec<FindingId> {
         let asked = |finding: &&Finding| -> bool {
             match purpose {
                 Purpose::Respond { round } => self.wants_response(finding, *round),
@@ -178,17 +199,13 @@ impl ReviewState {
             .iter()
             .filter(asked)
             .map(|finding| finding.id)
+            .filter(|id| self.coder_of(*id) == Some(coder))
             .collect()
     }
 
-    pub(crate) fn repairs(&self, round: u32) -> u32 {
+    pub(crate) fn repairs(&self, round: u32) -> usize {
         let is_repair = |id: &&CallId| id.purpose == Purpose::Repair { round };
-        self.calls
-            .keys()
-            .filter(is_repair)
-            .map(|id| id.attempt)
-            .max()
-            .unwrap_or(0)
+        self.calls.keys().filter(is_repair).count()
     }
 
     pub(crate) fn mode(&self) -> Mode {
@@ -199,7 +216,11 @@ impl ReviewState {
         }
     }
 
-    fn is_for_coder(&self, id: FindingId) -> bool {
+    pub(crate) fn asked_before(&self, coder: &AgentName) -> u32 {
+        self.asked_before.get(coder).copied().unwrap_or_default()
+    }
+
+    pub(crate) fn is_for_coder(&self, id: FindingId) -> bool {
         self.fixing
             .as_ref()
             .or(self.handed_over.as_ref())
@@ -210,7 +231,7 @@ impl ReviewState {
     /// are still missing.
     pub(crate) fn is_first_attempt(&self, call: &CallId) -> bool {
         let before = if matches!(call.purpose, Purpose::Respond { .. }) {
-            self.asked_before
+            self.asked_before(&call.agent)
         } else {
             0
         };
@@ -411,12 +432,5 @@ impl ReviewState {
         self.tree_changes
             .iter()
             .any(|change| change.call.purpose.round() == Some(round) && !change.changes.is_empty())
-    }
-
-    /// Returns an ended call of the coder if the changes of the call are not recorded yet.
-    pub(crate) fn unrecorded_change(&self) -> Option<&CallId> {
-        self.calls.keys().find(|id| {
-            id.purpose.is_coder() && !self.tree_changes.iter().any(|change| change.call == **id)
-        })
     }
 }

@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 
 use tracing::{Instrument as _, Span, info_span};
 
-use crate::agents::Session;
 use crate::agents::calls::project_commands::CheckResult;
 use crate::config::schema::values::ReuseMode;
 use crate::config::settings::Compare;
@@ -130,18 +129,14 @@ impl Workflow for ReviewWorkflow {
         let agent = known
             .find(|agent| agent.name == id.agent)
             .expect("a call that is due names an agent of the plan");
-        // Only the coder resumes a session; reviewers and judges start each call without earlier context.
-        let session = self
-            .state
-            .coder_session
-            .clone()
-            .filter(|_| id.purpose.is_coder());
+        // Only coders resume a session; reviewers and judges start each call without earlier context.
+        let session = self.state.coder_sessions.get(&id.agent).cloned();
         let request = Box::new(CallRequest {
             agent: agent.clone(),
             backups: plan.backups.clone(),
             task,
             again,
-            session: session.map(|(agent, id, used)| Session { agent, id, used }),
+            session,
             suspended: None,
             is_guarded: true,
             scope,

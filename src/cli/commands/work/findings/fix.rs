@@ -105,6 +105,15 @@ fn hand_over(
         })
         .collect();
     files.dedup_by(|a, b| a.path == b.path);
+    let first_file = |settled: &&SettledFinding| {
+        let mut group = found
+            .outcome()
+            .findings
+            .iter()
+            .filter(|member| member.finding.id.number == settled.finding.id.number);
+        group.find_map(|member| member.finding.raw.file.clone())
+    };
+    let paths: Vec<Option<String>> = settled.iter().map(first_file).collect();
     let RecordedRun {
         workspace,
         journal,
@@ -122,9 +131,9 @@ fn hand_over(
         mut plan,
         ..
     } = recalled;
-    let request = review::fix_request(&settings, &plan, findings.clone(), &files)?;
-    plan.agents.extend(request.coder.clone());
-    plan.backups.extend(request.backups.iter().cloned());
+    let paths: Vec<Option<&str>> = paths.iter().map(Option::as_deref).collect();
+    let request = review::fix_request(&settings, &plan, findings.clone(), &paths, &files)?;
+    request.add_agents(&mut plan);
     let agents = lookup::programs(&plan, &[], &workspace)?;
     let outputs = &reports.put_aside(workspace.root(), outputs)?;
     let context = CommandContext {

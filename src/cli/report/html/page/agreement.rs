@@ -9,8 +9,8 @@ use super::calls::TimedCall;
 use super::cast::Cast;
 use crate::domain::event::{CallAnswer, Purpose};
 use crate::domain::{
-    AgentName, Answer, DefenceWord, ExaminationWord, FindingId, Grounds, Outcome, Role, Ruler,
-    Ruling, RulingWord,
+    AgentName, Answer, DefenceWord, ExaminationWord, FindingId, Grounds, Outcome, Ruler, Ruling,
+    RulingWord,
 };
 use crate::protocol::text::printable;
 
@@ -134,7 +134,7 @@ fn stances(outcome: &Outcome, calls: &[TimedCall<'_>], cast: &Cast) -> Stances {
             own.extend(denials.map(|position| (agent(&position.reviewer), Stance::Against)));
         }
     }
-    let mut coder = None;
+    let mut is_answered = false;
     for call in calls {
         let Some(end) = &call.ended else { continue };
         let by = end.told.by.as_ref().unwrap_or(&call.id.agent);
@@ -165,7 +165,7 @@ fn stances(outcome: &Outcome, calls: &[TimedCall<'_>], cast: &Cast) -> Stances {
             CallAnswer::Respond { responses, .. }
                 if call.id.purpose.is_coder() && !is_enforced(call) =>
             {
-                coder = Some(by);
+                is_answered = true;
                 responses
                     .iter()
                     .for_each(|response| add(response.finding, of_answer(response.answer)));
@@ -173,16 +173,13 @@ fn stances(outcome: &Outcome, calls: &[TimedCall<'_>], cast: &Cast) -> Stances {
             _ => {}
         }
     }
-    if coder.is_none()
-        && let Some((coder, _)) = cast
-            .members
-            .iter()
-            .find(|(_, role)| *role == Some(Role::Coder))
-    {
+    if !is_answered {
         for settled in &outcome.findings {
-            if let (Some(response), Some(own)) =
-                (&settled.response, stances.get_mut(&settled.finding.id))
-            {
+            if let (Some(response), Some(coder), Some(own)) = (
+                &settled.response,
+                cast.coder_of(settled),
+                stances.get_mut(&settled.finding.id),
+            ) {
                 own.insert(agent(coder), of_answer(response.answer));
             }
         }
@@ -244,7 +241,7 @@ fn of_ruling(ruling: &Ruling) -> Option<Stance> {
 mod unit_tests {
     use super::*;
     use crate::cli::style::fixture::{clean, dispute, finding, ruling, settled};
-    use crate::domain::{FindingState, Tag};
+    use crate::domain::{FindingState, Role, Tag};
 
     #[test]
     fn the_same_position_counts_as_agreement() {

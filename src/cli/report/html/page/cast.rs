@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::calls::TimedCall;
 use crate::cli::style::Color;
 use crate::domain::event::{Event, EventKind, Plan, ReviewEvent};
-use crate::domain::{AgentName, Outcome, Role};
+use crate::domain::{AgentName, Outcome, Role, SettledFinding};
 
 /// The participants, sorted by role: reviewers, agents of other or unknown roles, coders, judges.
 #[derive(Clone, Debug)]
@@ -50,6 +50,23 @@ impl Cast {
         };
         members.sort_by_key(|(_, role)| rank(*role));
         Self { members }
+    }
+
+    /// The coder that received a finding.
+    pub(crate) fn coder_of<'a>(&'a self, settled: &'a SettledFinding) -> Option<&'a AgentName> {
+        settled.coder.as_ref().or_else(|| self.only_coder())
+    }
+
+    /// The coder of a run with one coder.
+    pub(crate) fn only_coder(&self) -> Option<&AgentName> {
+        let mut coders = self
+            .members
+            .iter()
+            .filter(|(_, role)| *role == Some(Role::Coder));
+        match (coders.next(), coders.next()) {
+            (Some((name, _)), None) => Some(name),
+            _ => None,
+        }
     }
 
     pub(crate) fn role(&self, name: &AgentName) -> Option<Role> {

@@ -8,7 +8,7 @@ use super::findings::{EarlierView, anchor, code_place, earlier, place};
 use super::thread::{objector, ruler, ruling_tone};
 use crate::cli::report::text::disputes::{ending, own};
 use crate::cli::style::{self, Color};
-use crate::domain::{Dispute, Finding, Outcome, RulingRecord};
+use crate::domain::{AgentName, Dispute, Finding, Outcome, RulingRecord};
 use crate::protocol::text::{location, printable};
 use crate::rules::review::objections;
 
@@ -136,7 +136,10 @@ fn view(outcome: &Outcome, dispute: &Dispute, cast: &Cast, excerpts: &Excerpts) 
             .map(|settled| settled.finding.id.to_string())
             .unwrap_or_default(),
         finding_anchor: finding.map(anchor),
-        sides: sides(dispute, cast),
+        sides: sides(
+            dispute,
+            finding.map_or_else(|| cast.only_coder(), |settled| cast.coder_of(settled)),
+        ),
         code: code_place(raw, dispute.finding.round).and_then(|place| excerpts.view(&place)),
         earlier: earlier(&dispute.earlier),
         rulings: dispute
@@ -152,9 +155,9 @@ fn view(outcome: &Outcome, dispute: &Dispute, cast: &Cast, excerpts: &Excerpts) 
     }
 }
 
-fn sides(dispute: &Dispute, cast: &Cast) -> Vec<SideView> {
+fn sides(dispute: &Dispute, coder: Option<&AgentName>) -> Vec<SideView> {
     let raw = &dispute.finding.raw;
-    let (who, role) = objector(dispute, cast);
+    let (who, role) = objector(dispute, coder);
     let body = if raw.body.is_blank() {
         &raw.title
     } else {

@@ -472,6 +472,10 @@ fn facts(settled: &SettledFinding) -> Vec<String> {
 fn state(settled: &SettledFinding) -> StateView {
     let ruled = |dispute: &RulingRef| format!("dispute {}", printable::line(&dispute.to_string()));
     let raisers = style::names(&settled.finding.raised_by);
+    let coder = match &settled.coder {
+        Some(name) => printable::line(&name.0),
+        None => "The coder".to_owned(),
+    };
     let (word, tone, note) = match &settled.state {
         FindingState::Open if settled.finding.is_rejected() => ("rejected", "minor", String::new()),
         FindingState::Open => match &settled.lowered {
@@ -483,16 +487,12 @@ fn state(settled: &SettledFinding) -> StateView {
             None if settled.finding.mandatory => ("open", "bad", String::new()),
             None => ("open", "warn", String::new()),
         },
-        FindingState::Unanswered => (
-            "not answered",
-            "bad",
-            "The coder gave no answer.".to_owned(),
-        ),
+        FindingState::Unanswered => ("not answered", "bad", format!("{coder} gave no answer.")),
         FindingState::Claimed => (
             "claimed",
             "bad",
             printable::line(&format!(
-                "The coder reports it as done, but {}.",
+                "{coder} reports it as done, but {}.",
                 settled.what_is_unchanged()
             )),
         ),

@@ -166,17 +166,12 @@ impl Threads {
         }
     }
 
-    /// Adds the coder's responses and the rulings from `outcome` to the discussions. This is necessary only for
+    /// Adds the coders' responses and the rulings from `outcome` to the discussions. This is necessary only for
     /// reports without events.
     fn add_outcome(&mut self, speaker: &Speaker<'_>, outcome: &Outcome) {
-        let coder = speaker
-            .cast
-            .members
-            .iter()
-            .find(|(_, role)| *role == Some(Role::Coder))
-            .map(|(name, _)| name);
         for finding in &outcome.findings {
             if let Some(response) = &finding.response {
+                let coder = speaker.cast.coder_of(finding);
                 self.add(finding.finding.id, speaker.response(coder, response));
             }
         }
@@ -371,18 +366,12 @@ pub(crate) fn ruling_tone(word: RulingWord) -> &'static str {
     }
 }
 
-/// Returns the name of the objector, and the CSS class of the objector's role.
-pub(crate) fn objector(dispute: &Dispute, cast: &Cast) -> (String, &'static str) {
-    let coder = cast
-        .members
-        .iter()
-        .find(|(_, role)| *role == Some(Role::Coder));
+/// Returns the name of the objector, and the CSS class of the objector's role. `coder` is the coder that received the
+/// finding.
+pub(crate) fn objector(dispute: &Dispute, coder: Option<&AgentName>) -> (String, &'static str) {
     match dispute.objector {
         Objector::Coder => (
-            coder.map_or_else(
-                || "the coder".to_owned(),
-                |(name, _)| printable::line(&name.0),
-            ),
+            coder.map_or_else(|| "the coder".to_owned(), |name| printable::line(&name.0)),
             "coder",
         ),
         Objector::Reviewers => ("reviewers".to_owned(), "reviewer"),

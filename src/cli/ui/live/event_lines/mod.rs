@@ -1,16 +1,16 @@
 //! Converts the events of a run to printable lines, without side effects.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cli::style::{self, Color, Glyph, Style, closed, count};
 use crate::cli::ui::screen::{Screen, Verbosity};
 use crate::domain::event::{
-    CallAnswer, CallId, ConsensusEvent, DisputeEvent, Event, EventKind, FixRequest, Part, Plan,
-    Purpose, ReviewEvent, RunEvent, WatchEvent,
+    CallAnswer, CallId, ConsensusEvent, DisputeEvent, Event, EventKind, Part, Plan, Purpose,
+    ReviewEvent, RunEvent, WatchEvent,
 };
 use crate::domain::{
-    AdvisoryStatus, AgentName, AnswerStatus, CodeRead, DebateMessage, Dispute, FileChange, Finding,
-    Objector, ReusedFrom, Role, Ruler, RunId, Tag,
+    AdvisoryStatus, Agent, AgentName, AnswerStatus, CodeRead, DebateMessage, Dispute, FileChange,
+    Finding, FindingId, Objector, ReusedFrom, Role, Ruler, RunId, Tag,
 };
 use crate::protocol::text::printable;
 
@@ -25,7 +25,10 @@ pub(crate) struct EventLines {
     style: Style,
     name_width: usize,
     shards: usize,
-    coder: Option<AgentName>,
+    /// The coder of a run with one coder.
+    only_coder: Option<AgentName>,
+    /// The coder, or its backup, that answered a finding.
+    answered_by: BTreeMap<FindingId, AgentName>,
 }
 
 impl EventLines {
@@ -35,7 +38,8 @@ impl EventLines {
             style: screen.style(),
             name_width: 0,
             shards: 1,
-            coder: None,
+            only_coder: None,
+            answered_by: BTreeMap::new(),
         }
     }
 
@@ -103,11 +107,12 @@ impl EventLines {
                 let agents = plan.agents.iter().chain(&plan.comparers);
                 self.name_width = style::names_width(agents.map(|agent| &agent.name));
                 self.shards = plan.shards.len();
-                self.coder = plan
-                    .agents
-                    .iter()
-                    .find(|agent| agent.role == Role::Coder)
-                    .map(|agent| agent.name.clone());
+                self.only_coder = only_coder(&plan.agents);
+            }
+            EventKind::Review(ReviewEvent::FixRequested { request })
+                if !request.coders.is_empty() =>
+            {
+                self.only_coder = only_coder(&request.coders);
             }
             EventKind::Consensus(ConsensusEvent::StageStarted { plan }) => {
                 self.name_width = style::names_width(plan.all().map(|agent| &agent.name));
@@ -119,12 +124,15 @@ impl EventLines {
             EventKind::Review(ReviewEvent::RoundStarted { shards, .. }) => {
                 self.shards = shards.len()
             }
-            EventKind::Review(ReviewEvent::FixRequested {
-                request: FixRequest {
-                    coder: Some(coder), ..
-                },
+            EventKind::Run(RunEvent::CallFinished {
+                call,
+                answer: CallAnswer::Respond { responses, .. },
+                told,
+                ..
             }) => {
-                self.coder = Some(coder.name.clone());
+                let by = told.by.as_ref().unwrap_or(&call.agent);
+                let answers = responses.iter().map(|said| (said.finding, by.clone()));
+                self.answered_by.extend(answers);
             }
             _ => {}
         }
@@ -564,8 +572,9 @@ impl EventLines {
     fn dispute(&self, dispute: &Dispute) -> String {
         let (style, finding) = (self.style, &dispute.finding);
         let coder = self
-            .coder
-            .as_ref()
+            .answered_by
+            .get(&finding.id)
+            .or(self.only_coder.as_ref())
             .map_or_else(|| "the coder".to_owned(), |name| printable::line(&name.0));
         let place = finding
             .raw
@@ -613,6 +622,12 @@ impl EventLines {
         }
         lines
     }
+}
+
+fn only_coder(agents: &[Agent]) -> Option<AgentName> {
+    let mut coders = agents.iter().filter(|agent| agent.role == Role::Coder);
+    let first = coders.next()?;
+    coders.next().is_none().then(|| first.name.clone())
 }
 
 fn summary(answer: &CallAnswer) -> (Glyph, String) {

@@ -503,18 +503,17 @@ impl Replay<'_> {
     }
 
     fn tree(&self, call: &CallId) -> EventKind {
-        let known = self
-            .record
-            .tree_changes
-            .iter()
-            .find(|change| change.call == *call);
-        let touched = known.map(|known| {
-            self.now(known.touched.iter().copied())
-                .into_iter()
-                .flatten()
-                .collect()
-        });
-        let partly = known.into_iter().flat_map(|known| &known.partly);
+        // A call that failed was made again with the same id when the run was resumed.
+        let known = || {
+            let changes = self.record.tree_changes.iter();
+            changes.filter(|change| change.call == *call)
+        };
+        let touched = known().flat_map(|known| self.now(known.touched.iter().copied()).concat());
+        let touched = touched.collect();
+        let partly = known()
+            .next_back()
+            .into_iter()
+            .flat_map(|known| &known.partly);
         let partly = partly.flat_map(|(finding, unchanged)| {
             let now = self.now(std::iter::once(*finding)).into_iter().flatten();
             now.map(|finding| PartlyChanged {
@@ -528,13 +527,15 @@ impl Replay<'_> {
                 .cloned()
                 .unwrap_or_default()
         };
-        let tree = known.map_or_else(last, |known| known.tree.clone());
-        let changes = known.map(|known| known.changes.clone()).unwrap_or_default();
+        let tree = known()
+            .next_back()
+            .map_or_else(last, |known| known.tree.clone());
+        let changes = known().flat_map(|known| known.changes.clone()).collect();
         ReviewEvent::TreeChanged {
             call: call.clone(),
             tree,
             changes,
-            touched: touched.unwrap_or_default(),
+            touched,
             partly,
         }
         .into()
