@@ -171,8 +171,10 @@ impl Workflow for ConsensusWorkflow {
             Word::Decision(PersonAnswer::Stopped) | Word::Answer(_, PersonAnswer::Stopped) => {
                 return Ok(true);
             }
-            Word::Decision(PersonAnswer::LeftOpen) => drop(self.left_open.insert(Asked::Decision)),
-            Word::Answer(open, PersonAnswer::LeftOpen) => {
+            Word::Decision(PersonAnswer::LeftOpen | PersonAnswer::Nobody) => {
+                self.left_open.insert(Asked::Decision);
+            }
+            Word::Answer(open, PersonAnswer::LeftOpen | PersonAnswer::Nobody) => {
                 self.left_open.insert(Asked::Question(open.question.id));
             }
             Word::Decision(PersonAnswer::Given((decision, reason))) => {

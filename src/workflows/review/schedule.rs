@@ -90,24 +90,25 @@ pub(crate) fn next_steps(
         return Vec::new();
     }
     let round = state.round();
-    let stages = [
-        reviews(state, round),
-        same(state, policy, round, RaisedIn::Review),
-        merge(state, round),
-        compare(state, policy, round),
-        debate(state, policy, round),
-        coder(state, policy, round),
-        disputes(state, policy, parked),
-        enforce(state, policy, round),
-        verify(state, policy, round),
-        repair(state, policy, round),
-        rechecks(state, policy, round),
-        next_round(state, policy, round),
+    let stages: [&dyn Fn() -> Vec<ReviewStep>; 12] = [
+        &|| reviews(state, round),
+        &|| same(state, policy, round, RaisedIn::Review),
+        &|| merge(state, round),
+        &|| compare(state, policy, round),
+        &|| debate(state, policy, round),
+        &|| coder(state, policy, round),
+        &|| disputes(state, policy, parked),
+        &|| enforce(state, policy, round),
+        &|| verify(state, policy, round),
+        &|| repair(state, policy, round),
+        &|| rechecks(state, policy, round),
+        &|| next_round(state, policy, round),
     ];
     // The result is the first list that contains a step, because the steps of a list begin only after all earlier
     // lists are done. The steps of one list run concurrently.
     stages
         .into_iter()
+        .map(|stage| stage())
         .find(|steps| !steps.is_empty())
         .unwrap_or_else(|| vec![Step::Finish])
 }

@@ -74,6 +74,8 @@ pub enum PersonAnswer<T> {
     Given((T, String)),
     /// The person gave no answer, and the run continues.
     LeftOpen,
+    /// Nobody can be asked, so every question stays open, and the run continues.
+    Nobody,
     /// The person stopped the run, but the run can be resumed.
     Stopped,
 }

@@ -154,7 +154,7 @@ impl DisputeResolver for NonInteractive {
     }
 
     fn rule(&mut self, _question: &PersonQuestion) -> PersonAnswer<RulingWord> {
-        PersonAnswer::LeftOpen
+        PersonAnswer::Nobody
     }
 }
 
@@ -494,7 +494,7 @@ mod tests {
                 .map(|choice| (choice.route, choice.by_person, choice.for_all));
             (choice, resolver.rule(&question))
         };
-        let route = |route| (Some((route, false, true)), PersonAnswer::LeftOpen);
+        let route = |route| (Some((route, false, true)), PersonAnswer::Nobody);
         assert_eq!(takes(Some("referee"), Route::Judge), route(Route::Judge));
         assert_eq!(
             takes(Some("referee"), Route::Discard),

@@ -34,7 +34,7 @@ use crate::workflows::run::error::RunError;
 use crate::workflows::run::ports::{Choice, DisputeResolver, PersonAnswer};
 use crate::workflows::run::resources::{EndedCall, RunResources};
 use crate::workflows::run::runner;
-use crate::workflows::run::workflow::{Pending, Prepared, Rest, Workflow};
+use crate::workflows::run::workflow::{Pending, Prepared, Rest, Step, Workflow};
 use crate::workspace::code::cited;
 
 pub(crate) struct ReviewWorkflow {
@@ -253,6 +253,13 @@ impl Workflow for ReviewWorkflow {
                 match ruling {
                     PersonAnswer::Stopped => return Ok(true),
                     PersonAnswer::LeftOpen => drop(self.parked.insert(dispute)),
+                    PersonAnswer::Nobody => {
+                        let asked = self.next().into_iter().filter_map(|step| match step {
+                            Step::Prompt(DisputeQuestion::Ruling(number)) => Some(number),
+                            _ => None,
+                        });
+                        self.parked.extend(asked.collect::<Vec<_>>());
+                    }
                     PersonAnswer::Given((word, reason)) => {
                         let rationale = Untrusted::from(reason);
                         let disputed = self.state.disputes.get(&dispute);
