@@ -4,7 +4,7 @@ use crate::support::{Output, Sandbox};
 
 /// Answers each task with the file of its name.
 const SCRIPT: &str = r#"#!/bin/sh
-sed "s/{nonce}/$GLEE_NONCE/g" "$HOME/$GLEE_TASK"
+sed "s/{nonce}/$GLEE_NONCE/g" "../bin/$GLEE_TASK"
 "#;
 
 fn reviewed(review: &str, close: &str) -> (Sandbox, Output, u64) {
@@ -12,9 +12,9 @@ fn reviewed(review: &str, close: &str) -> (Sandbox, Output, u64) {
     sandbox.git_init();
     sandbox.write("app.py", "def load(path):\n    return open(path).read()\n");
     sandbox.script("rev.sh", SCRIPT);
-    let home = sandbox.home();
-    std::fs::write(home.join("review"), review).expect("the answer is written");
-    std::fs::write(home.join("close"), close).expect("the answer is written");
+    let beside = sandbox.root().with_file_name("bin");
+    std::fs::write(beside.join("review"), review).expect("the answer is written");
+    std::fs::write(beside.join("close"), close).expect("the answer is written");
     let connected = sandbox.glee(&[
         "connect",
         "rev",

@@ -8,10 +8,10 @@ use serde_json::Value;
 use crate::review::json;
 use crate::support::{Output, Sandbox};
 
-/// Prints `~/said/<agent>.<task>`, or `<...>.again` for a retry.
+/// Prints `said/<agent>.<task>` beside itself, or `<...>.again` for a retry.
 const SAY: &str = r#"#!/bin/sh
 prompt=$(cat)
-file="$HOME/said/$GLEE_AGENT.$GLEE_TASK"
+file="${0%/*}/said/$GLEE_AGENT.$GLEE_TASK"
 case $prompt in *"You are asked again"*) [ -f "$file.again" ] && file="$file.again";; esac
 if [ ! -f "$file" ]; then echo "nothing to say" >&2; exit 1; fi
 if grep -q '^hang' "$file"; then sleep 100; fi
@@ -66,15 +66,18 @@ fn connect(sandbox: &Sandbox, agents: &[(&str, &str)]) {
     fs::write(config, text).expect("a written file");
 }
 
+fn said(sandbox: &Sandbox) -> std::path::PathBuf {
+    sandbox.root().with_file_name("bin").join("said")
+}
+
 fn says(sandbox: &Sandbox, agent: &str, task: &str, text: &str) {
-    let folder = sandbox.home().join("said");
+    let folder = said(sandbox);
     fs::create_dir_all(&folder).expect("a folder");
     fs::write(folder.join(format!("{agent}.{task}")), text).expect("a written file");
 }
 
 fn is_silent(sandbox: &Sandbox, agent: &str, task: &str) {
-    fs::remove_file(sandbox.home().join("said").join(format!("{agent}.{task}")))
-        .expect("the answer exists");
+    fs::remove_file(said(sandbox).join(format!("{agent}.{task}"))).expect("the answer exists");
 }
 
 /// Finds a file by name below a folder and returns its text.

@@ -20,6 +20,7 @@ mod findings;
 mod formats;
 mod golden;
 mod green;
+mod home;
 mod hooks;
 mod html_report;
 mod identity;

@@ -896,7 +896,7 @@ fn what_agents_wrote_is_text_on_every_page() {
 fn a_running_review_is_shown_live() {
     const REVIEWER: &str = r#"#!/bin/sh
 cat >/dev/null
-while [ ! -e "$HOME/go" ]; do sleep 0.02; done
+while [ ! -e "${0%/*}/go" ]; do sleep 0.02; done
 echo "GLEE-REVIEW-END nonce=$GLEE_NONCE findings=0"
 "#;
     let sandbox = Sandbox::new();
@@ -936,7 +936,8 @@ echo "GLEE-REVIEW-END nonce=$GLEE_NONCE findings=0"
             .text()
             .contains("slow reviewer reviewing")
     );
-    fs::write(sandbox.home().join("go"), "").expect("a written file");
+    let bin = sandbox.root().with_file_name("bin");
+    fs::write(bin.join("go"), "").expect("a written file");
     let finished = events
         .find(|(_, event)| event["finished"].is_string())
         .expect("the end of a call");

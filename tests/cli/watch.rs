@@ -13,10 +13,10 @@ use crate::dialog::Pty;
 use crate::review::json as parsed;
 use crate::support::{Output, Sandbox};
 
-/// A reviewer that prints `~/verdict`: a verdict or prose.
+/// A reviewer that prints `verdict` beside itself: a verdict or prose.
 const REVIEWER: &str = r#"#!/bin/sh
 cat >/dev/null
-word=$(cat "$HOME/verdict")
+word=$(cat "${0%/*}/verdict")
 issue='{"severity": "high", "description": "look at it"}'
 [ "$word" = approved ] && issue=
 case $word in
@@ -33,13 +33,17 @@ n=0
 while :; do n=$((n + 1)); echo $n >"$HOME/count"; sleep 0.02; done
 "#;
 
+fn verdict(sandbox: &Sandbox) -> std::path::PathBuf {
+    sandbox.root().with_file_name("bin").join("verdict")
+}
+
 fn scene(agents: &[&str]) -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox
         .program("reviewer", REVIEWER)
         .program("counter", COUNTER)
         .git_init();
-    fs::write(sandbox.home().join("verdict"), "approved").expect("a written file");
+    fs::write(verdict(&sandbox), "approved").expect("a written file");
     let config = sandbox.user_config();
     fs::create_dir_all(config.parent().expect("a folder")).expect("a folder");
     let text = format!(
@@ -301,7 +305,7 @@ fn a_stopped_agent_stands_still_and_never_outlives_the_watch() {
         count() != before
     };
     assert!(moves());
-    fs::write(sandbox.home().join("verdict"), "blocker").expect("a written file");
+    fs::write(verdict(&sandbox), "blocker").expect("a written file");
     assert_eq!(emit(&sandbox, &["milestone", "--agent", "counter"]).code, 0);
     let status = watching.until_action("stop_and_escalate");
     assert_eq!(
@@ -473,7 +477,7 @@ fn a_line_waits_for_no_other_line_and_for_no_end() {
 fn keywords_in_prose_are_no_verdict() {
     let sandbox = scene(&[]);
     fs::write(
-        sandbox.home().join("verdict"),
+        verdict(&sandbox),
         "approved: no critical issues, not a blocker",
     )
     .expect("a written file");
@@ -565,7 +569,7 @@ fn a_command_is_run_on_an_escalation_once_it_is_trusted() {
     assert_eq!(refused.code, 8, "{refused}");
     assert!(refused.stderr.contains("tell (watch.notify)"), "{refused}");
     assert_eq!(sandbox.glee(&["trust"]).code, 0);
-    fs::write(sandbox.home().join("verdict"), "blocker").expect("a written file");
+    fs::write(verdict(&sandbox), "blocker").expect("a written file");
     let watching = Watching::begin(&sandbox, &[]);
     sandbox.glee(&["watch", "review"]);
     watching.until("it was told", || sandbox.home().join("told").exists());
@@ -579,7 +583,7 @@ fn spec_26_emit_waits_for_the_decision_and_says_how_to_answer() {
     let second = "agents:\n  - {name: gemini, role: reviewer, adapter: text, command: [reviewer]}\n  \
         - {name: claude-coder, role: coder, adapter: text, command: [claude]}\n";
     fs::write(&config, text.replace("agents:\n", second)).expect("a written file");
-    fs::write(sandbox.home().join("verdict"), "concerns").expect("a written file");
+    fs::write(verdict(&sandbox), "concerns").expect("a written file");
     let watching = Watching::begin(&sandbox, &[]);
     let milestone = [
         "milestone",
@@ -600,7 +604,7 @@ fn spec_26_emit_waits_for_the_decision_and_says_how_to_answer() {
     let answer =
         "Answer with: glee emit note --agent claude-coder --clarifies 1 --summary '<your answer>'";
     assert!(asked.stdout.contains(answer), "{asked}");
-    fs::write(sandbox.home().join("verdict"), "approved").expect("a written file");
+    fs::write(verdict(&sandbox), "approved").expect("a written file");
     let note = [
         "note",
         "--agent",
@@ -706,7 +710,7 @@ fn spec_26_a_watch_that_ends_with_its_agents_says_how_they_ended() {
         "it did not do its task, whatever the reviewers say: {told}"
     );
     fs::remove_file(sandbox.home().join("code")).expect("a file");
-    fs::write(sandbox.home().join("verdict"), "blocker").expect("a written file");
+    fs::write(verdict(&sandbox), "blocker").expect("a written file");
     let (code, told) = Watching::start(&sandbox, &["--fresh", TASK[0], TASK[1]]).ends();
     assert_eq!(code, 3, "a person has to decide: {told}");
     assert!(
@@ -715,7 +719,7 @@ fn spec_26_a_watch_that_ends_with_its_agents_says_how_they_ended() {
     );
 
     // An agent that joined keeps a watch running until it reports that it is done.
-    fs::write(sandbox.home().join("verdict"), "approved").expect("a written file");
+    fs::write(verdict(&sandbox), "approved").expect("a written file");
     fs::remove_file(sandbox.home().join("go")).expect("a file");
     let watching = Watching::begin(&sandbox, &["--fresh", TASK[0], TASK[1]]);
     assert_eq!(emit(&sandbox, &["note", "--agent", "claude"]).code, 0);
@@ -743,7 +747,7 @@ fn spec_25_a_notification_says_what_happened() {
     );
     sandbox.write(".glee/config.yml", "watch:\n  notify: [tell]\n");
     assert_eq!(sandbox.glee(&["trust"]).code, 0);
-    fs::write(sandbox.home().join("verdict"), "blocker").expect("a written file");
+    fs::write(verdict(&sandbox), "blocker").expect("a written file");
     let watching = Watching::begin(&sandbox, &[]);
     assert_eq!(
         emit(

@@ -47,6 +47,8 @@ pub(crate) enum Step {
     Inspect(String, String),
     /// Prints whether it can connect to a socket; a leading `@` means an abstract one.
     Connect(String, String),
+    /// Prints what it can read of these files.
+    Read(Vec<String>, String),
     Sleep(u64),
     Listen,
     Close(i32),
@@ -154,6 +156,12 @@ fn take(step: Step) -> Option<ExitCode> {
                     "refused"
                 },
             );
+        }
+        Step::Read(files, path) => {
+            let texts = files
+                .iter()
+                .filter_map(|file| std::fs::read_to_string(file).ok());
+            keep(&path, &texts.collect::<String>());
         }
         Step::Sleep(millis) => std::thread::sleep(Duration::from_millis(millis)),
         Step::Listen => drop(std::io::copy(&mut std::io::stdin(), &mut std::io::sink())),

@@ -167,6 +167,7 @@ def opencode_files(url: str) -> dict[str, object]:
 PROGRAMS = {program.name: program for program in [
     Program("claude", "@anthropic-ai/claude-code", "2.1.330", "claude-sonnet-4-5", "anthropic",
             lambda url: {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": KEY},
+            lambda url: {".claude.json": {"numStartups": 1}},
             trusting=lambda: (["-p"], {}),
             member=lambda url: {"ANTHROPIC_BASE_URL": url, "CLAUDE_CODE_OAUTH_TOKEN": KEY.replace("sk-", "sk-ant-oat01-")}),
     Program("codex", "@openai/codex", "0.169.0", "gpt-5.5", "responses",

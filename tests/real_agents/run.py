@@ -286,6 +286,59 @@ def write_refused(program: Program, server: Server) -> list[str]:
                 *([] if scene.digest() == before else ["the tree has changed"])]
 
 
+# What a reviewer does not need, in its HOME and in the HOME of the user that runs it; the state folder is `state`.
+SECRETS = [".ssh/id_rsa", ".aws/credentials", ".netrc", ".config/gh/hosts.yml", "elsewhere/notes", "state/secret",
+           *(f"{folder}/token" for folder in (".claude", ".codex", ".gemini", ".qwen", ".copilot"))]
+# The program, which first tries what its user could do: in a call it writes what it read to a folder of its own.
+TRIES = """#!/bin/sh
+if [ -n "$GLEE_TASK" ]; then
+    for file in app.py {secrets}; do cat "$file"; done > '{own}/seen' 2> '{own}/refused'
+    chmod 777 '{kept}'
+fi
+exec '{program}' "$@"
+"""
+
+
+def home_closed(program: Program, server: Server) -> list[str]:
+    """A reviewer reads its own folder and the tree, and nothing else of HOME: neither the program nor its model's tools."""
+    with Scene(program, server) as scene:
+        folder = ".config/opencode" if program.name == "opencode" else f".{program.name}"
+        own, bin, kept = scene.home / folder, scene.home / "bin", scene.home / ".ssh" / "id_rsa"
+        secrets = [name for name in SECRETS if not name.startswith(f"{folder}/")]
+        for name in [*secrets, f"{folder}/token"]:
+            (scene.home / name).parent.mkdir(parents=True, exist_ok=True)
+            (scene.home / name).write_text(f"SECRET of {name}\n")
+        (scene.home / folder / "token").write_text("its own\n")
+        bin.mkdir()
+        paths = [str(scene.home / name) for name in secrets]
+        (bin / program.command[0]).write_text(TRIES.format(
+            own=own, kept=kept, program=program.bin / program.command[0],
+            secrets=" ".join(f"'{path}'" for path in [own / "token", *paths])))
+        (bin / program.command[0]).chmod(0o755)
+        mode = kept.stat().st_mode
+        scene.connect("reviewer", command=str(bin / program.command[0]))
+        calls = [*({"do": "read", "path": path} for path in (str(scene.tree / "app.py"), str(kept), paths[-1])),
+                 {"do": "shell", "command": f"cat '{kept}' '{scene.home}/state/secret'"}]
+        server.rules([{"match": {"prompt": REVIEW}, "steps": [*(says("", call) for call in calls), says(CLEAN)]}])
+        ran = scene.review()
+        tried = max((entry.get("rounds", 0) for entry in server.requests()), default=0)
+        told = json.dumps([entry.get("body") for entry in server.requests()])
+        seen = (own / "seen").read_text() if (own / "seen").is_file() else ""
+        if program.name == "codex" and not namespaces():
+            # It then runs in its own sandbox only.
+            return [*exits(ran, 0), *left(scene)]
+        return [*exits(ran, 0), *left(scene),
+                *([] if tried == len(calls) else [f"the model got {tried} of {len(calls)} tool results"]),
+                *([] if seen == f"{SOURCE}its own\n" else [f"the program read {seen!r}"]),
+                *([] if "SECRET of" not in told else ["the model was told a secret"]),
+                *([] if kept.stat().st_mode == mode or not namespaces() else ["the program changed permissions in HOME"])]
+
+
+def namespaces() -> bool:
+    return any(subprocess.run(["unshare", kinds, "true"], capture_output=True, check=False).returncode == 0
+               for kinds in ("-m", "-Um"))
+
+
 def user_saves(program: Program, server: Server) -> list[str]:
     """The user saves files while the reviewer waits for its model: the answer counts, and the edit is told."""
     with Scene(program, server) as scene:
@@ -435,6 +488,7 @@ CASES: dict[str, Case] = {
     "hang": fault("timed_out", silence=SILENCE, kind="hang"),
     "stall": fault("timed_out", silence=SILENCE, kind="stall", after=3),
     "write refused": write_refused,
+    "home closed": home_closed,
     "user saves": user_saves,
     "instructions": instructions,
     "interrupted": interrupted,

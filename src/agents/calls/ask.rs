@@ -17,6 +17,7 @@ use crate::agents::adapters::registry;
 use crate::agents::builtin;
 use crate::agents::calls::state_cache::StateCache;
 use crate::agents::process::sandbox;
+use crate::agents::process::sandbox::confinement::Guarded;
 use crate::agents::{
     AdapterKind, AgentError, Agents, AnswerText, Cooldown, Execute, Failed, ProcessError,
     ProcessJob, Query, Reading, Stop, TranscriptFiles,
@@ -25,6 +26,7 @@ use crate::config::settings::{Limits, Sandbox};
 use crate::domain::event::Transcript;
 use crate::domain::{Agent, AgentName, CallMetadata, FailureKind, Usage};
 use crate::protocol::request::Request;
+use crate::protocol::text::printable;
 
 #[derive(Clone)]
 pub struct Ask<'a> {
@@ -35,7 +37,7 @@ pub struct Ask<'a> {
     pub limits: &'a Limits,
     pub sandbox: Sandbox,
     /// A confined agent must not write to these paths: the tree, the tree's git folders and Glee's state.
-    pub protected: &'a [PathBuf],
+    pub protected: &'a Guarded,
     pub files: &'a TranscriptFiles,
     pub session: Option<&'a Session>,
     pub activity: &'a (dyn Fn(&str) + Send + Sync),
@@ -329,17 +331,12 @@ impl Agents {
         };
         let mut invocation = adapter.command(&query)?;
         let role = ask.request.task.role();
-        let mut confinement = sandbox::confinement(
-            ask.sandbox,
-            role,
-            kind,
-            &agent.command,
-            &invocation.env,
-            ask.protected,
-        );
+        let mut confinement =
+            sandbox::confinement(ask.sandbox, role, kind, agent, &invocation, ask.protected);
         if let Some(base) = &self.base {
             base.apply(agent, &mut invocation, &mut confinement);
         }
+        let reach = confinement.clone();
         files.put_aside();
         let unwritten = |error: io::Error| {
             let message = format!(
@@ -404,11 +401,20 @@ impl Agents {
                 .map(|read| read.inside(root))
                 .collect();
         }
+        let has_failed = failed.is_some();
         let result = match (failed, answer) {
             (None, answer) => answer,
             // The program's output can explain the failure more precisely than the exit code.
             (Some(ProcessError::ExitCode { .. }), Err(reported)) => Err(reported),
             (Some(failed), _) => Err(failed.for_agent(agent)),
+        };
+        let refused = reach
+            .as_ref()
+            .filter(|_| has_failed && output.transcript.held);
+        let refused = refused.and_then(|reach| reach.refused(&output.stderr_tail));
+        let result = match refused {
+            Some(path) => result.map_err(|error| error.hint(closed_path(path))),
+            None => result,
         };
         let text = match (&result, &partial) {
             (Ok(AnswerText::Text(text)), _) | (Err(_), Some(text)) => Some(text),
@@ -435,6 +441,14 @@ impl Agents {
             metadata,
         })
     }
+}
+
+fn closed_path(path: &Path) -> String {
+    format!(
+        "the sandbox keeps `{}` from agents that only read: move it into the tree or beside the agent's program, name it in \
+         the agent's `command` or `env`, or set `sandbox` to `off`",
+        printable::line(&path.display().to_string())
+    )
 }
 
 fn log_end(asked: &CallResult, ms: u64) {
@@ -538,7 +552,7 @@ mod tests {
                     prompt: "the prompt",
                     limits: &LIMITS,
                     sandbox: Sandbox::Auto,
-                    protected: &[],
+                    protected: &Guarded::default(),
                     files: &files,
                     suspended: None,
                     session: None,
@@ -724,7 +738,7 @@ mod tests {
                 prompt: "the prompt",
                 limits: &limits,
                 sandbox: Sandbox::Auto,
-                protected: &[],
+                protected: &Guarded::default(),
                 files: &files,
                 session,
                 activity: &|_| {},

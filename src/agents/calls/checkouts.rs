@@ -7,6 +7,7 @@ use std::sync::Mutex;
 
 use tempfile::TempDir;
 
+use crate::agents::process::sandbox;
 use crate::agents::{Confinement, Invocation};
 use crate::domain::{Agent, AgentName, Role};
 
@@ -53,6 +54,11 @@ impl BaseRun {
             env.insert(name.into(), value.into());
         };
         set(&mut invocation.env, CHANGE, change);
+        if let Some(confinement) = confinement {
+            let folders = [checkout, change].map(|folder| sandbox::real(folder).into());
+            confinement.open.extend(folders.clone());
+            confinement.timed = [folders.as_slice(), &[self.tree.clone().into()]].concat();
+        }
         if self.is_mounted && agent.role != Role::Coder {
             // The checkout also is at the tree's path, so `$0` and the paths in a command agree.
             if let Ok(inside) = invocation.program.strip_prefix(checkout) {

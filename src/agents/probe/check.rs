@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::agents::process::sandbox::confinement::Guarded;
 use crate::agents::{AdapterKind, AgentError, Agents, Ask, CallResult, Stop, TranscriptFiles};
 use crate::config::settings::{Limits, Sandbox};
 use crate::domain::{
@@ -97,6 +98,7 @@ impl Agents {
         if let Ok(kind) = AdapterKind::of(&agent) {
             self.update_cooldown(kind, &agent, None, jiff::Timestamp::now());
         }
+        let state = self.cache.0.iter().filter_map(|folder| folder.parent());
         let limits = Limits {
             call_timeout: limits.call_timeout.min(TOTAL),
             retries: 0,
@@ -115,7 +117,10 @@ impl Agents {
                 prompt: &prompt(agent.role, &nonce),
                 limits: &limits,
                 sandbox,
-                protected: std::slice::from_ref(&tree),
+                protected: &Guarded {
+                    tree: vec![tree.clone(), root.to_owned()],
+                    records: state.map(Path::to_owned).collect(),
+                },
                 files: &files,
                 suspended: None,
                 session: None,

@@ -12,14 +12,8 @@ const HEAD: u64 = 256;
 /// Returns `None` if the file can be run or the check is inconclusive.
 pub(crate) fn objection(path: &Path) -> Option<String> {
     let head = head(path)?;
-    if let Some(line) = head.strip_prefix(b"#!") {
-        let line = line.split(|byte| *byte == b'\n').next().unwrap_or_default();
-        let word = line
-            .trim_ascii()
-            .split(u8::is_ascii_whitespace)
-            .next()
-            .unwrap_or_default();
-        let interpreter = PathBuf::from(String::from_utf8_lossy(word).into_owned());
+    if let Some(words) = first_line(&head) {
+        let interpreter = PathBuf::from(words.first().cloned().unwrap_or_default());
         let missing = interpreter.is_absolute() && !interpreter.exists();
         return missing.then(|| format!("its interpreter `{}` is missing", interpreter.display()));
     }
@@ -34,6 +28,37 @@ pub(crate) fn objection(path: &Path) -> Option<String> {
     // 40 (ARM) and 183 (AArch64).
     let runs = machine == own || matches!((machine, own), (3, 62) | (40, 183));
     (!runs).then(|| "it was built for another kind of machine".to_owned())
+}
+
+/// The programs that run a script: the one that its first line names, and the one that `env` then looks up.
+pub(crate) fn interpreter(path: &Path) -> Vec<String> {
+    let words = head(path)
+        .and_then(|head| first_line(&head))
+        .unwrap_or_default();
+    let is_env = words.first().is_some_and(|word| word.ends_with("/env"));
+    let is_program = |word: &&String| !word.starts_with('-') && !word.contains('=');
+    let looked_up = words.iter().skip(1).find(is_program).filter(|_| is_env);
+    words
+        .first()
+        .into_iter()
+        .chain(looked_up)
+        .cloned()
+        .collect()
+}
+
+/// The words after `#!`.
+fn first_line(head: &[u8]) -> Option<Vec<String>> {
+    let line = head
+        .strip_prefix(b"#!")?
+        .split(|byte| *byte == b'\n')
+        .next()?;
+    let words = String::from_utf8_lossy(line);
+    Some(
+        words
+            .split_ascii_whitespace()
+            .map(ToOwned::to_owned)
+            .collect(),
+    )
 }
 
 fn head(path: &Path) -> Option<Vec<u8>> {

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use tokio::sync::watch;
 
+use crate::agents::process::sandbox::confinement::Guarded;
 use crate::agents::process::{environment, sandbox};
 use crate::agents::{AdapterKind, Agents, Dialogue, Invocation, ProcessJob, Stop, TranscriptFiles};
 use crate::config::settings::{Limits, Sandbox};
@@ -55,9 +56,9 @@ impl Agents {
                 sandbox,
                 Role::Coder,
                 kind,
-                &agent.command,
-                &invocation.env,
-                &[],
+                agent,
+                &invocation,
+                &Guarded::default(),
             ),
             ..ProcessJob::plain(&invocation, *limits, files, stop)
         };

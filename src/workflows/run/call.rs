@@ -1,6 +1,5 @@
 //! Makes one call of an agent: sends the prompt, stores and redacts the output, and parses the answer.
 
-use std::path::PathBuf;
 use std::sync::PoisonError;
 
 use tokio::sync::watch;
@@ -8,6 +7,7 @@ use tokio::task::spawn_blocking;
 use tracing::{Instrument as _, Span, info, info_span};
 
 use crate::agents::error::AgentError;
+use crate::agents::process::sandbox::confinement::Guarded;
 use crate::agents::{Agents, AnswerText, Ask, CallResult, Session, Stop, TranscriptFiles};
 use crate::config::settings::{Limits, Settings};
 use crate::domain::event::{CallAnswer, CallId, Transcript};
@@ -42,7 +42,7 @@ pub(crate) struct AgentCall {
     pub(crate) limits: Limits,
     pub(crate) settings: Settings,
     /// The folders that a read-only agent must not write to.
-    pub(crate) protected: Vec<PathBuf>,
+    pub(crate) protected: Guarded,
     pub(crate) files: TranscriptFiles,
     pub(crate) sink: Sink,
     pub(crate) suspended: Option<watch::Receiver<bool>>,

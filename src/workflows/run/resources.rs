@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use tracing::{Span, info, info_span, warn};
 
+use crate::agents::process::sandbox::confinement::Guarded;
 use crate::agents::{Agents, Stop, TranscriptFiles};
 use crate::config::settings::Settings;
 use crate::domain::event::{CallAnswer, CallId, Event, EventKind, RunEvent};
@@ -173,9 +174,10 @@ impl RunResources {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .skippable(id, skip);
-        let mut protected = self.workspace.folders();
-        protected.push(self.state_dir.clone());
-        protected.extend(self.journal.path().parent().map(PathBuf::from));
+        let protected = Guarded {
+            tree: self.workspace.folders(),
+            records: self.records(),
+        };
         let call = AgentCall {
             id: id.clone(),
             agents: self.agents.clone(),
@@ -198,6 +200,25 @@ impl RunResources {
             scope,
         };
         Ok((started, call))
+    }
+
+    /// Glee's state folder, and the files of a history outside of this folder.
+    fn records(&self) -> Vec<PathBuf> {
+        let history = self.journal.path();
+        let beside = ["-wal", "-shm"].map(|end| {
+            let mut name = history.as_os_str().to_owned();
+            name.push(end);
+            PathBuf::from(name)
+        });
+        let mut records = vec![self.state_dir.clone(), history.to_owned()];
+        records.extend(beside);
+        records.extend(
+            self.journal
+                .folder_of(&self.run)
+                .parent()
+                .map(PathBuf::from),
+        );
+        records
     }
 
     pub(crate) fn files(&self, stem: &str) -> Result<TranscriptFiles, JournalError> {

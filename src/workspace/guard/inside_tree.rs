@@ -26,7 +26,7 @@ impl Workspace {
 
 /// Resolves a path. Returns all links on the way to the target, and then the target itself. Returns `None` if there
 /// are more than `LINKS` links, for example because links form a loop.
-fn passed(path: &Path) -> Option<Vec<PathBuf>> {
+pub(crate) fn passed(path: &Path) -> Option<Vec<PathBuf>> {
     let reversed = |path: &Path| {
         path.components()
             .rev()

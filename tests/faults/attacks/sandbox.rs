@@ -4,8 +4,9 @@ use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixListener};
 
 use crate::agent::Step;
+use crate::rows::clean::shaped;
 use crate::runner::Cases;
-use crate::scene::{CODE, Kind, REVIEW, RULING, Scene, emit, has_namespaces, run};
+use crate::scene::{Adapter, CODE, Kind, REVIEW, RULING, Scene, emit, has_namespaces, run};
 
 const READERS: [(&str, &str, &str); 2] = [("rev", "review", REVIEW), ("jud", "judge", RULING)];
 
@@ -13,6 +14,78 @@ pub(crate) fn add(cases: &mut Cases) {
     caches(cases);
     sockets(cases);
     permissions(cases);
+    secrets(cases);
+}
+
+/// What a reader that is played as either adapter must not read, below the home folder.
+const SECRETS: [&str; 8] = [
+    ".ssh/id_rsa",
+    ".aws/credentials",
+    ".netrc",
+    ".config/gh/hosts.yml",
+    ".claude/.credentials.json",
+    ".gemini/oauth_creds.json",
+    "work/other/code.py",
+    "../state/secret",
+];
+
+fn secrets(cases: &mut Cases) {
+    const ROW: &str = "attack: secrets of the home folder";
+    for (agent, task, answer) in READERS {
+        for adapter in [Adapter::Text, Adapter::Codex] {
+            for deed in [
+                "by their paths",
+                "by a link in the tree",
+                "by a child of its own session",
+            ] {
+                cases.add(
+                    ROW,
+                    format!("{agent} {deed}, {}", adapter.word()),
+                    move || {
+                        if adapter == Adapter::Codex && (!has_namespaces() || agent == "jud") {
+                            return;
+                        }
+                        let mut scene = Scene::new(Kind::Git);
+                        let mut files = vec!["app.py".to_owned()];
+                        for (number, name) in SECRETS.iter().enumerate() {
+                            let path = scene.home().join(name);
+                            std::fs::create_dir_all(path.parent().expect("a folder"))
+                                .expect("a folder");
+                            std::fs::write(&path, format!("secret {name}\n")).expect("a file");
+                            let link = scene.root().join(format!("link{number}"));
+                            if deed == "by a link in the tree" {
+                                std::os::unix::fs::symlink(&path, &link).expect("a link");
+                                files.push(link.display().to_string());
+                            } else {
+                                files.push(path.display().to_string());
+                            }
+                        }
+                        let seen = scene.cache().join("secrets");
+                        let read = Step::Read(files, seen.display().to_string());
+                        let steps = match deed {
+                            "by a child of its own session" => {
+                                vec![Step::Fork(vec![Step::Setsid, read]), Step::Sleep(700)]
+                            }
+                            _ => vec![read],
+                        };
+                        let answer = match adapter {
+                            Adapter::Text => emit(answer),
+                            _ => shaped(adapter, answer),
+                        };
+                        scene.speak(agent, adapter).play(
+                            agent,
+                            task,
+                            steps.into_iter().chain([answer]),
+                        );
+                        let output = scene.arbitrate();
+                        assert_eq!(output.code, 0, "{output}");
+                        let read = std::fs::read_to_string(&seen).expect("the agent wrote a file");
+                        assert_eq!(read, CODE, "{output}");
+                    },
+                );
+            }
+        }
+    }
 }
 
 fn caches(cases: &mut Cases) {
@@ -147,8 +220,9 @@ fn permissions(cases: &mut Cases) {
                     [Step::Mode("app.py".into(), mode), emit(answer)],
                 );
                 let output = scene.arbitrate();
-                assert_eq!(output.code, 5, "{output}");
-                assert!(mode == 0 || scene.read("app.py") == CODE);
+                let expected = if has_namespaces() { 0 } else { 5 };
+                assert_eq!(output.code, expected, "{output}");
+                assert!((expected == 5 && mode == 0) || scene.read("app.py") == CODE);
             });
         }
     }

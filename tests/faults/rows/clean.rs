@@ -340,7 +340,7 @@ fn failures(good: &str) -> Vec<(&'static str, Vec<Step>)> {
 }
 
 /// The output of a supported program with this text.
-pub(super) fn shaped(adapter: Adapter, text: &str) -> Step {
+pub(crate) fn shaped(adapter: Adapter, text: &str) -> Step {
     let record = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/recorded")
         .join(adapter.word());

@@ -3,7 +3,7 @@
 mod answers;
 mod binding;
 mod changes;
-mod clean;
+pub(crate) mod clean;
 mod coders;
 mod ends;
 mod findings;

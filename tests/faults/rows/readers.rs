@@ -169,11 +169,11 @@ fn readers(cases: &mut Cases) {
                         let output = scene.arbitrate();
                         let after = bytes(&scene);
                         let permissions = deed.starts_with("changes permissions");
-                        // The mounts that confine Codex also prevent changes of permissions.
-                        let is_held = if adapter == Adapter::Codex {
+                        // Only mounts confine Codex, and only mounts prevent changes of permissions.
+                        let is_held = if adapter == Adapter::Codex || permissions {
                             has_namespaces()
                         } else {
-                            !permissions
+                            true
                         };
                         if sandbox == "auto" && is_held {
                             assert_eq!(before, after, "it was not held: {output}");

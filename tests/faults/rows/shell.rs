@@ -20,7 +20,8 @@ pub(super) const IMPLEMENTED: &str = "for i in $GLEE_FINDINGS; do echo \"[$i] IM
 /// prompt is in the file `$P`.
 pub(super) fn scene(review: &str, fix: &str) -> Scene {
     let scene = Scene::new(Kind::Git);
-    let home = scene.home();
+    let home = scene.home().join("agent");
+    std::fs::create_dir(&home).expect("a fresh folder");
     let write =
         |name: &str, text: &str| std::fs::write(home.join(name), text).expect("a written file");
     write("rev.review", review);
@@ -28,7 +29,7 @@ pub(super) fn scene(review: &str, fix: &str) -> Scene {
     write("fix.respond", &format!("{fix}\n{IMPLEMENTED}"));
     write(
         "agent.sh",
-        "P=$(mktemp $HOME/.cache/p.XXXXXX 2>/dev/null || mktemp); cat > $P; . $HOME/$GLEE_AGENT.$GLEE_TASK; exit 0\n",
+        "P=$(mktemp $HOME/.cache/p.XXXXXX 2>/dev/null || mktemp); cat > $P; . ${0%/*}/$GLEE_AGENT.$GLEE_TASK; exit 0\n",
     );
     let script = home.join("agent.sh");
     let agent = |name: &str, role: &str| {

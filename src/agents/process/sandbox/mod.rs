@@ -1,17 +1,20 @@
-//! The sandbox limits the files to which a read-only agent can write. The sandbox also isolates every agent from
-//! other programs.
+//! The sandbox limits the files that a read-only agent can open, and the files to which it can write. The sandbox also
+//! isolates every agent from other programs.
 //!
 //! On Linux, Landlock confines a read-only agent and its descendants. A confined process can write or create files
 //! only in the agent's configuration folders and temporary folder. The process can also write to devices such as
 //! `/dev/null`. A confined process can remove, rename or link files only in these folders. A confined process
 //! cannot send signals to processes outside the sandbox, inspect such processes, or connect to their abstract
 //! sockets. If namespaces are available, the agent has a temporary copy of the user's caches and a separate
-//! `/dev/shm`. The agent also cannot see sockets in the file system (see `namespace`). Landlock cannot prevent a
-//! `chmod`. Glee therefore compares the file permissions in the tree before and after a call.
+//! `/dev/shm`. The agent also cannot see sockets in the file system (see `namespace`).
 //!
-//! Codex has its own sandbox, which fails inside Landlock. If namespaces are available, Glee confines Codex with a
-//! mount namespace instead of Landlock. In the mount namespace, all folders are read-only, except the agent's
-//! configuration folders and temporary folder. Without namespaces, Codex runs only in its own sandbox.
+//! A read-only agent can open only some files of the user's home folder (see `reading`). If namespaces are available,
+//! empty folders are mounted over the rest, and all folders are read-only, except those to which the agent can
+//! write. Without namespaces, Landlock refuses to open the other files. Landlock cannot prevent a `chmod`, so Glee
+//! then compares the file permissions in the tree before and after a call.
+//!
+//! Codex has its own sandbox, which fails inside Landlock. If namespaces are available, Glee confines Codex with the
+//! mounts alone. Without namespaces, Codex runs only in its own sandbox.
 //!
 //! An agent that is allowed to write, such as a coder, runs without write restrictions. Glee still isolates such
 //! an agent from processes that the agent did not start, so the agent cannot read Glee's memory. An agent that
@@ -26,18 +29,25 @@ pub mod confinement;
 mod namespace;
 #[cfg(target_os = "linux")]
 mod network;
+mod paths;
+mod reading;
 #[cfg(target_os = "linux")]
 mod sockets;
 
-use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
+use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::agents::process::sandbox::confinement::{Hold, SHARED_MEMORY, Surroundings};
-use crate::agents::{AdapterKind, Confinement, Profile};
+use crate::agents::process::sandbox::confinement::{Guarded, Hold, SHARED_MEMORY, Surroundings};
+use crate::agents::{AdapterKind, Confinement, Invocation};
 use crate::config::settings::Sandbox;
-use crate::domain::Role;
+use crate::domain::{Agent, Role};
 use crate::system::private;
+
+use paths::{caches, own_folders, variable};
+use reading::Reach;
+
+pub(crate) use paths::real;
 
 #[cfg(not(target_os = "linux"))]
 pub(crate) use kernel::make_read_only;
@@ -78,10 +88,11 @@ pub(crate) fn confinement(
     sandbox: Sandbox,
     role: Role,
     kind: AdapterKind,
-    command: &[String],
-    env: &BTreeMap<OsString, OsString>,
-    protected: &[PathBuf],
+    agent: &Agent,
+    invocation: &Invocation,
+    guarded: &Guarded,
 ) -> Option<Confinement> {
+    let env = &invocation.env;
     let nests = kind == AdapterKind::Codex;
     let hold = match (sandbox, role == Role::Coder) {
         (Sandbox::Off, _) => return None,
@@ -103,11 +114,8 @@ pub(crate) fn confinement(
             nix::unistd::geteuid()
         ))));
     }
-    let hidden = protected
-        .iter()
-        .map(|folder| real(folder).join("watch"))
-        .find(|folder| folder.is_dir());
-    let protected: Vec<PathBuf> = protected.iter().map(|path| real(path)).collect();
+    let protected = guarded.tree.iter().chain(&guarded.records);
+    let protected: Vec<PathBuf> = protected.map(|path| real(path)).collect();
     let allowed = |path: &PathBuf| {
         let path = real(path);
         protected
@@ -115,7 +123,8 @@ pub(crate) fn confinement(
             .all(|other| !path.starts_with(other) && !other.starts_with(&path))
     };
     let mut writable = Vec::new();
-    for kind in programs(kind, command) {
+    let kinds = programs(kind, &agent.command);
+    for kind in &kinds {
         let profile = kind.adapter().profile();
         let own = own_folders(&profile, env);
         // If creating the folder fails, the error is ignored, because the program that needs the folder reports a
@@ -132,34 +141,32 @@ pub(crate) fn confinement(
         );
     }
     writable.extend(DEVICES.map(PathBuf::from));
-    writable.retain(|path| path.exists() && allowed(path));
+    writable.retain(|path| path.exists());
+    let own = writable.clone();
+    writable.retain(allowed);
     let is_own = matches!(kind, AdapterKind::Builtin | AdapterKind::Replay);
     let cache = caches(env).filter(|cache| !is_own && cache.is_dir() && allowed(cache));
     let cache = cache.map(|cache| real(&cache).into());
-    let writable = writable.iter().map(|path| real(path).into()).collect();
+    // Glee's own code reads nothing but what it is asked about.
+    let reach = if is_own {
+        Reach::default()
+    } else {
+        Reach::of(&kinds, agent, invocation, guarded, &own)
+    };
+    let paths = |places: BTreeSet<PathBuf>| places.into_iter().map(OsString::from).collect();
     Some(Confinement {
         hold,
         nests,
         namespaces: false,
         cache,
-        hidden: hidden.map(Into::into),
-        writable,
+        writable: writable.iter().map(|path| real(path).into()).collect(),
+        closed: paths(reach.closed),
+        open: paths(reach.open),
+        links: paths(reach.links),
+        timed: Vec::new(),
         over: None,
         is_offline: false,
     })
-}
-
-fn variable(env: &BTreeMap<OsString, OsString>, name: &str) -> Option<PathBuf> {
-    env.get(OsStr::new(name))
-        .filter(|value| !value.is_empty())
-        .map(PathBuf::from)
-}
-
-fn caches(env: &BTreeMap<OsString, OsString>) -> Option<PathBuf> {
-    let home = || Some(variable(env, "HOME")?.join(".cache"));
-    variable(env, "XDG_CACHE_HOME")
-        .or_else(home)
-        .filter(|path| path.is_absolute())
 }
 
 /// Returns the adapters of all programs that an agent's command possibly runs. The command of an agent with the
@@ -175,18 +182,6 @@ pub(crate) fn programs(kind: AdapterKind, command: &[String]) -> Vec<AdapterKind
             .collect(),
         kind => vec![kind],
     }
-}
-
-fn own_folders(profile: &Profile, env: &BTreeMap<OsString, OsString>) -> Vec<PathBuf> {
-    let folder = |(name, in_home, sub): &(&str, &str, &str)| {
-        let folder = variable(env, name).or_else(|| Some(variable(env, "HOME")?.join(in_home)))?;
-        folder.is_absolute().then(|| folder.join(sub))
-    };
-    profile.folders.iter().filter_map(folder).collect()
-}
-
-fn real(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
 impl Surroundings {
@@ -241,11 +236,15 @@ mod kernel {
     };
     use rustix::thread::{CapabilitySet, remove_capability_from_bounding_set};
 
+    use crate::agents::Confinement;
+
     /// The first version of Landlock that also prevents the truncation of files.
     const NEEDED: ABI = ABI::V3;
 
-    const DROPPED: [CapabilitySet; 10] = [
+    const DROPPED: [CapabilitySet; 11] = [
         CapabilitySet::SYS_PTRACE,
+        // This capability opens files below a mount by their numbers.
+        CapabilitySet::DAC_READ_SEARCH,
         CapabilitySet::PERFMON,
         CapabilitySet::SYS_ADMIN,
         CapabilitySet::CHECKPOINT_RESTORE,
@@ -258,13 +257,13 @@ mod kernel {
     ];
 
     pub(crate) fn is_available() -> bool {
-        ruleset().is_ok()
+        ruleset(AccessFs::from_write(NEEDED)).is_ok()
     }
 
-    fn ruleset() -> Result<RulesetCreated, RulesetError> {
+    fn ruleset(handled: BitFlags<AccessFs>) -> Result<RulesetCreated, RulesetError> {
         Ruleset::default()
             .set_compatibility(CompatLevel::HardRequirement)
-            .handle_access(AccessFs::from_write(NEEDED))?
+            .handle_access(handled)?
             .set_compatibility(CompatLevel::BestEffort)
             // On a kernel with Landlock scopes, a process in the sandbox cannot send signals to outside processes,
             // such as Glee. The sandbox also blocks connections to abstract sockets, because the program behind a
@@ -273,13 +272,29 @@ mod kernel {
             .create()
     }
 
-    /// Permanently limits writing by this thread and its descendants to the paths in `writable`. Returns true on
-    /// success.
-    pub(crate) fn confine<'a>(writable: impl Iterator<Item = &'a Path>) -> bool {
-        let rules = path_beneath_rules(writable, AccessFs::from_write(NEEDED));
-        ruleset()
-            .and_then(|ruleset| ruleset.add_rules(rules)?.restrict_self())
-            .is_ok()
+    /// Permanently limits writing by this thread and its descendants to the paths in `writable`, and reading to what
+    /// `reading` opens. `None` limits writing only. Returns true on success.
+    pub(crate) fn confine<'a>(
+        writable: impl Iterator<Item = &'a Path>,
+        reading: Option<&Confinement>,
+    ) -> bool {
+        let write = AccessFs::from_write(NEEDED);
+        let restrict = || -> Result<_, RulesetError> {
+            let rules = path_beneath_rules(writable, write);
+            let Some(reading) = reading.filter(|reading| !reading.closed.is_empty()) else {
+                return ruleset(write)?.add_rules(rules)?.restrict_self();
+            };
+            let read = AccessFs::ReadFile | AccessFs::ReadDir;
+            // A rule holds for everything below its folder. An open folder with a closed place inside, such as a tree
+            // that contains the home folder, can thus be listed only together with the closed place.
+            let folders = reading.open.iter().filter(|path| Path::new(path).is_dir());
+            ruleset(write | read)?
+                .add_rules(rules)?
+                .add_rules(path_beneath_rules(reading.readable(), read))?
+                .add_rules(path_beneath_rules(folders, AccessFs::ReadDir))?
+                .restrict_self()
+        };
+        restrict().is_ok()
     }
 
     /// Prevents the calling thread and its descendants from inspecting other processes, if possible.
@@ -315,11 +330,16 @@ mod kernel {
 mod kernel {
     use std::path::Path;
 
+    use crate::agents::Confinement;
+
     pub(crate) fn is_available() -> bool {
         false
     }
 
-    pub(crate) fn confine<'a>(_writable: impl Iterator<Item = &'a Path>) -> bool {
+    pub(crate) fn confine<'a>(
+        _writable: impl Iterator<Item = &'a Path>,
+        _reading: Option<&Confinement>,
+    ) -> bool {
         false
     }
 
@@ -340,8 +360,18 @@ mod kernel {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+    use std::collections::BTreeMap;
+
     use super::*;
     use crate::agents::process::sandbox::confinement::Hold;
+    use crate::agents::samples;
+
+    fn guarded(home: &Path, tree: &[&str]) -> Guarded {
+        Guarded {
+            tree: tree.iter().map(|path| home.join(path)).collect(),
+            records: Vec::new(),
+        }
+    }
 
     #[test]
     fn a_reader_may_write_its_own_folders_and_never_what_is_protected() {
@@ -351,10 +381,18 @@ mod tests {
             std::fs::create_dir_all(home.join(path)).unwrap();
         }
         let env = BTreeMap::from([(OsString::from("HOME"), home.clone().into_os_string())]);
-        let command = ["claude-agent-acp".to_owned()];
+        let command = ["claude-agent-acp"];
         let writable = |sandbox, role, kind, protected: &[&str]| {
-            let protected: Vec<PathBuf> = protected.iter().map(|path| home.join(path)).collect();
-            let held = confinement(sandbox, role, kind, &command, &env, &protected)?;
+            let agent = samples::agent("a", "", &command);
+            let invocation = Invocation::plain("/bin/sh", command, env.clone(), &home);
+            let held = confinement(
+                sandbox,
+                role,
+                kind,
+                &agent,
+                &invocation,
+                &guarded(&home, protected),
+            )?;
             let own = held
                 .writable
                 .iter()
@@ -417,7 +455,7 @@ mod tests {
     fn caches_are_covered_unless_they_hold_what_is_protected_and_coders_are_only_kept_apart() {
         let folder = tempfile::tempdir().unwrap();
         let home = folder.path().canonicalize().unwrap();
-        for path in [".cache", "other", "project", "state/watch"] {
+        for path in [".cache", "other", "project"] {
             std::fs::create_dir_all(home.join(path)).unwrap();
         }
         let held = |role, kind, cache: &str, protected: &[&str]| {
@@ -425,14 +463,13 @@ mod tests {
             if !cache.is_empty() {
                 env.insert("XDG_CACHE_HOME".into(), home.join(cache).into());
             }
-            let protected: Vec<PathBuf> = protected.iter().map(|path| home.join(path)).collect();
             confinement(
                 Sandbox::Auto,
                 role,
                 kind,
-                &["x".to_owned()],
-                &env,
-                &protected,
+                &samples::agent("a", "", &["x"]),
+                &Invocation::plain("/bin/sh", [""; 0], env, &home),
+                &guarded(&home, protected),
             )
         };
         let cache = |kind, cache: &str, protected: &[&str]| {
@@ -458,10 +495,6 @@ mod tests {
         );
         assert_eq!(cache(AdapterKind::Text, "missing", &["project"]), None);
         assert_eq!(cache(AdapterKind::Builtin, "", &["project"]), None);
-        let hidden = held(Role::Judge, AdapterKind::Text, "", &["project", "state"])
-            .unwrap()
-            .hidden;
-        assert_eq!(hidden, Some(home.join("state/watch").into()));
         let apart = Confinement {
             hold: Hold::Isolated,
             ..Confinement::default()

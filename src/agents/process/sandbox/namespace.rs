@@ -1,21 +1,26 @@
 //! Mounts the private file system of a read-only agent. This file system has a copy of the caches and a separate
-//! `/dev/shm`, but no sockets of other programs. The mounts are in a separate mount namespace. If the agent does
+//! `/dev/shm`, but no sockets of other programs, and nothing of the home folder but what the agent can open. The mounts are in a separate mount namespace. If the agent does
 //! not run as root, Glee first creates a user namespace that keeps the user's id. On some systems, Glee can create
 //! a namespace but cannot mount in the namespace. A separate process therefore tests mounting in advance. Landlock
 //! prevents the agent from undoing the mounts.
 
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::{OpenOptionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::{fs, io};
 
 use nix::errno::Errno;
+use nix::fcntl::OFlag;
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sched::{CloneFlags, unshare};
 use nix::unistd::{getegid, geteuid};
 
 use super::{network, sockets};
 use crate::agents::Confinement;
-use crate::agents::process::sandbox::confinement::{SHARED_MEMORY, Surroundings};
+use crate::agents::process::sandbox::confinement::{Hold, SHARED_MEMORY, Surroundings};
 use crate::workspace::git::path_bytes;
 
 /// If Glee's binary gets this hidden first argument, the binary only tests whether namespaces work, and then
@@ -76,28 +81,71 @@ pub(crate) fn enter(confinement: &Confinement, temporary: &Path) -> Surroundings
     {
         drop(bind(Path::new("/dev/null"), socket));
     }
-    let user = geteuid();
-    let folders = [
-        format!("/run/user/{user}").into(),
-        format!("/tmp/glee-{user}").into(),
-    ];
-    for folder in folders
-        .iter()
-        .chain(&confinement.hidden)
-        .map(Path::new)
-        .filter(|folder| folder.is_dir())
-    {
-        let holds_own = |path: &Path| path.starts_with(folder);
-        if !own.iter().any(|own| holds_own(own)) && !holds_own(temporary) {
-            drop(empty(folder));
-        }
-    }
+    let covered = cover_closed(confinement);
     Surroundings {
         cache,
         has_memory,
+        has_covers: covered.is_ok(),
         instead: None,
-        has_failed: false,
+        has_failed: covered.is_err() && confinement.hold == Hold::Always,
     }
+}
+
+/// Mounts empty folders over the closed places, and the open places inside of them in their former places.
+fn cover_closed(confinement: &Confinement) -> io::Result<()> {
+    let here = std::env::current_dir()?;
+    let links = confinement.links.iter().map(Path::new);
+    let links = links.filter(|link| !confinement.opens(link));
+    let links: Vec<(&Path, PathBuf)> = links
+        .filter_map(|link| Some((link, fs::read_link(link).ok()?)))
+        .collect();
+    let open = confinement.open.iter().map(Path::new);
+    // A folder is still reachable by its descriptor after a mount has covered it.
+    let open = open.filter_map(|path| Some((path, Some(descriptor(path).ok()?))));
+    let closed = confinement
+        .closed
+        .iter()
+        .map(|path| (Path::new(path), None));
+    let mut places: BTreeMap<&Path, Option<File>> = closed.chain(open).collect();
+    // A folder comes before what it contains.
+    for (path, kept) in &mut places {
+        let is_visible = path.parent().is_none_or(|above| confinement.opens(above));
+        match kept.take() {
+            Some(kept) if !is_visible => restore(path, &kept)?,
+            None if is_visible && path.is_dir() => empty(path)?,
+            None if is_visible && path.exists() => bind(Path::new("/dev/null"), path)?,
+            _ => {}
+        }
+    }
+    for (link, target) in links {
+        fs::create_dir_all(link.parent().unwrap_or(link))?;
+        symlink(target, link)?;
+    }
+    // The process is still in the covered folder.
+    std::env::set_current_dir(here)
+}
+
+fn descriptor(path: &Path) -> io::Result<File> {
+    let flags = (OFlag::O_PATH | OFlag::O_CLOEXEC).bits();
+    File::options().read(true).custom_flags(flags).open(path)
+}
+
+fn restore(path: &Path, kept: &File) -> io::Result<()> {
+    if kept.metadata()?.is_dir() {
+        fs::create_dir_all(path)?;
+    } else {
+        fs::create_dir_all(path.parent().unwrap_or(path))?;
+        File::create(path)?;
+    }
+    let kept = format!("/proc/self/fd/{}", kept.as_raw_fd());
+    let flags = MsFlags::MS_BIND | MsFlags::MS_REC;
+    Ok(mount(
+        Some(kept.as_str()),
+        path,
+        None::<&str>,
+        flags,
+        None::<&str>,
+    )?)
 }
 
 /// Makes all mounts read-only for this thread and its descendants. The folders in `writable` stay writable.
@@ -106,10 +154,9 @@ pub(crate) fn enter(confinement: &Confinement, temporary: &Path) -> Surroundings
 /// Unlike Landlock, read-only mounts do not keep a program from creating a sandbox.
 pub(crate) fn make_read_only<'a>(writable: impl Iterator<Item = &'a Path>) -> bool {
     // Devices are writable even on a read-only mount.
-    let is_folder = |path: &&Path| {
-        path.is_dir() && (!path.starts_with("/dev") || *path == Path::new(SHARED_MEMORY))
-    };
-    remount(&writable.filter(is_folder).collect::<Vec<_>>()).is_ok()
+    let is_device = |path: &Path| path.starts_with("/dev") && path != Path::new(SHARED_MEMORY);
+    let writable = writable.filter(|path| path.exists() && !is_device(path));
+    remount(&writable.collect::<Vec<_>>()).is_ok()
 }
 
 fn remount(writable: &[&Path]) -> io::Result<()> {

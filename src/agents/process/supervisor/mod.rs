@@ -291,10 +291,17 @@ fn start_held(
             .map(Path::new)
             .chain(surroundings.writable())
     };
+    // Landlock keeps an agent from writing where the mounts do not.
+    let timed = confinement.timed.iter().map(Path::new);
+    let timed = timed.filter(|_| !confinement.nests);
+    let is_read_only = confinement.namespaces && sandbox::make_read_only(writable().chain(timed));
     let held = match confinement.nests {
-        true if confinement.namespaces && sandbox::make_read_only(writable()) => true,
+        true if is_read_only => true,
         true if confinement.hold != Hold::Always => false,
-        _ => sandbox::confine(writable()),
+        _ => sandbox::confine(
+            writable(),
+            (!surroundings.has_covers).then_some(confinement),
+        ),
     };
     let may_start = held || confinement.hold != Hold::Always;
     (held, may_start.then(|| start(command)))

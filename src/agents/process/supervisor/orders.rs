@@ -40,6 +40,8 @@ pub(crate) fn arguments(
     let mut confinement = confinement.cloned();
     if let Some(confinement) = &mut confinement {
         confinement.writable.push(temporary.into());
+        let temporary = temporary.canonicalize();
+        confinement.open.extend(temporary.map(Into::into));
     }
     let orders = Orders {
         starter: std::process::id(),
@@ -182,8 +184,11 @@ mod tests {
             nests: true,
             namespaces: true,
             cache: Some("/c".into()),
-            hidden: None,
             writable: vec![strange.clone()],
+            closed: vec!["/home".into()],
+            open: vec![strange.clone()],
+            links: vec![],
+            timed: vec![],
             over: Some((strange.clone(), "/tree".into())),
             is_offline: true,
         };

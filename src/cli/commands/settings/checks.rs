@@ -1,5 +1,7 @@
 //! The checks of `glee doctor`. Each check examines a part of the setup and explains any problem.
 
+use std::path::Path;
+
 use serde::Serialize;
 
 use crate::agents::probe::login::{Login, login};
@@ -7,7 +9,7 @@ use crate::agents::process::sandbox;
 use crate::agents::{AdapterKind, Agents};
 use crate::cli::context::{CommandError, Globals, Places, history};
 use crate::cli::style::{self, Glyph, Style};
-use crate::config::settings::Sandbox;
+use crate::config::settings::{Sandbox, Settings};
 use crate::config::{self, Loaded};
 use crate::domain::{Advice as _, Agent, Role};
 use crate::protocol::text::printable;
@@ -72,7 +74,7 @@ pub(super) async fn all(
     let mut checks = vec![git(programs, places).await, in_repository(globals)];
     match loaded {
         Ok(loaded) => {
-            checks.push(sandbox_check(loaded.settings.sandbox));
+            checks.push(sandbox_check(&loaded.settings));
             checks.push(settings(loaded));
             checks.push(trust(loaded));
             checks.push(roles(loaded));
@@ -104,18 +106,27 @@ fn in_repository(globals: &Globals) -> DoctorCheck {
     }
 }
 
-fn sandbox_check(wanted: Sandbox) -> DoctorCheck {
+fn sandbox_check(settings: &Settings) -> DoctorCheck {
     let layers = sandbox::layers();
-    match (wanted, layers.landlock) {
+    match (settings.sandbox, layers.landlock) {
         (Sandbox::Off, _) => DoctorCheck::weak(
             "sandbox",
             "turned off",
             "turn the sandbox on with `glee config set sandbox auto`",
         ),
-        (_, true) => DoctorCheck::good("sandbox", "reviewers and judges cannot write to the tree"),
+        (_, true) if sandbox::makes_namespaces(Path::new("/proc/self/exe")) => DoctorCheck::good(
+            "sandbox",
+            "reviewers and judges cannot write to the tree, and read only their own part of your home folder",
+        ),
+        (_, true) => DoctorCheck::weak(
+            "sandbox",
+            without_namespaces(settings),
+            "let your user create namespaces, or see the page on the sandbox for what they add",
+        ),
         (Sandbox::Auto, false) => DoctorCheck::weak(
             "sandbox",
-            "this system has no sandbox, so Glee detects changes by reviewers but cannot prevent them",
+            "this system has no sandbox: reviewers and judges can read your home folder, and Glee detects changes by them \
+             but cannot prevent them",
             "use Linux 6.2 or newer with Landlock",
         ),
         (Sandbox::Required, false) => DoctorCheck::bad(
@@ -123,6 +134,25 @@ fn sandbox_check(wanted: Sandbox) -> DoctorCheck {
             "required, but this system has no sandbox",
             Some("allow runs without a sandbox with `glee config set sandbox auto`".to_owned()),
         ),
+    }
+}
+
+/// What the sandbox does not prevent on a system without namespaces.
+fn without_namespaces(settings: &Settings) -> String {
+    let is_codex = |agent: &&Agent| {
+        let kind = AdapterKind::of(agent);
+        agent.role != Role::Coder && kind.is_ok_and(|kind| kind == AdapterKind::Codex)
+    };
+    let codex = settings.agents.iter().find(is_codex);
+    match codex.filter(|_| settings.sandbox == Sandbox::Auto) {
+        Some(codex) => format!(
+            "without namespaces, `{}` (codex) has only its own sandbox and can read your home folder; other \
+             reviewers and judges can read only their own part of it, but can change permissions of your files",
+            codex.name
+        ),
+        None => "reviewers and judges cannot write to the tree, and read only their own part of your home folder; without \
+                 namespaces they can change permissions of your files"
+            .to_owned(),
     }
 }
 
