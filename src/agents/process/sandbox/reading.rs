@@ -81,6 +81,7 @@ impl Reach {
             reach.open(&place);
         }
         reach.closed = closed(kinds, invocation, guarded);
+        reach.open_home_around(agent, invocation);
         reach.closed.retain(|path| !reach.open.contains(path));
         let needed = std::mem::take(&mut reach.open);
         reach.open_what_runs(invocation);
@@ -101,6 +102,22 @@ impl Reach {
         if let Some(mut places) = inside_tree::passed(path) {
             self.open.extend(places.pop());
             self.links.extend(places);
+        }
+    }
+
+    /// Opens a home folder if the program, or its script, lies directly in it, except for its hidden entries.
+    fn open_home_around(&mut self, agent: &Agent, invocation: &Invocation) {
+        let files = std::iter::once(invocation.program.clone()).chain(script(agent));
+        let folders: BTreeSet<PathBuf> = files
+            .filter_map(|file| Some(real(file.parent()?)))
+            .collect();
+        for home in homes(&invocation.env).intersection(&folders) {
+            let entries = fs::read_dir(home).into_iter().flatten().flatten();
+            let hidden =
+                entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(b"."));
+            self.closed.extend(hidden.map(|entry| real(&entry.path())));
+            self.closed.remove(home);
+            self.open.insert(home.clone());
         }
     }
 
@@ -228,17 +245,20 @@ fn named(kinds: &[AdapterKind], agent: &Agent, env: &BTreeMap<OsString, OsString
         .flat_map(|kind| kind.adapter().profile().sees.iter().copied());
     let given = given.chain(["SSL_CERT_FILE", "SSL_CERT_DIR"]);
     let value = |word: &String| PathBuf::from(word.rsplit('=').next().unwrap_or_default());
-    let words: Vec<PathBuf> = agent.command.iter().skip(1).map(value).collect();
-    let script = words
-        .iter()
-        .find(|path| path.is_absolute() && path.is_file());
-    let folder = script.and_then(|path| path.parent()).map(Path::to_owned);
-    let named = words.into_iter().chain(folder);
+    let words = agent.command.iter().skip(1).map(value);
+    let folder = script(agent).and_then(|path| Some(path.parent()?.to_owned()));
+    let named = words.chain(folder);
     let named = named.chain(agent.env.values().map(PathBuf::from));
     let named = named.chain(given.filter_map(|name| variable(env, name)));
     named
         .filter(|path| path.is_absolute() && path.exists())
         .collect()
+}
+
+/// The first file in the agent's `command` after the program.
+fn script(agent: &Agent) -> Option<PathBuf> {
+    let mut words = agent.command.iter().skip(1).map(PathBuf::from);
+    words.find(|path| path.is_absolute() && path.is_file())
 }
 
 /// The files of the user from which git reads its settings.
@@ -390,7 +410,7 @@ mod tests {
                 "h/.nvm/alias",
             ),
             ("h/bin/x", "h/bin", "h/bin/y", "h/y"),
-            ("h/x", "h/tools/sbin", "h/tools/lib/z", "h/y"),
+            ("h/x", "h/tools/sbin", "h/tools/lib/z", "h/.y"),
             (
                 "h/.local/bin/x",
                 "h/.local/bin",
@@ -454,6 +474,26 @@ mod tests {
             home.opens(&["h/secret/s", "h/share/agent/v1/agent"]),
             [false; 2]
         );
+    }
+
+    #[test]
+    fn beside_a_program_in_the_home_folder_only_what_is_hidden_is_closed() {
+        let mut home = Home::new(&["h/agent.sh", "h/answers/a", "h/.netrc", "h/.claude/x"]);
+        let paths = [
+            "h/answers/a",
+            "h/project/a.py",
+            "h/.claude/x",
+            "h/.ssh/id",
+            "h/.netrc",
+            "h/.codex/auth.json",
+        ];
+        let beside = [true, true, true, false, false, false];
+        home.program = "h/agent.sh";
+        assert_eq!(home.opens(&paths), beside);
+        home.program = "/bin/sh";
+        let script = home.top.join("h/agent.sh").display().to_string();
+        home.agent.command.push(script);
+        assert_eq!(home.opens(&paths), beside);
     }
 
     #[test]
