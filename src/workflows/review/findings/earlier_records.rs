@@ -15,12 +15,14 @@ use crate::workspace::code::anchors::Blocks;
 /// Glee reads the code of at most this number of rounds of an earlier run.
 const ROUNDS: u32 = 20;
 
+/// The reviewed versions of a file, by the run and the path.
+type Versions = HashMap<(RunId, String), Vec<Rc<str>>>;
+
 #[derive(Clone)]
 pub(crate) struct Past<'a> {
     journal: &'a Journal,
     trees: Trees<'a>,
-    /// The reviewed versions of the files that were read.
-    versions: RefCell<HashMap<(RunId, String), Vec<Rc<str>>>>,
+    versions: RefCell<Versions>,
 }
 
 impl<'a> Past<'a> {
