@@ -27,9 +27,9 @@ bench NAME *ARGS:
 accept *ARGS:
     UPDATE_SCHEMA=1 INSTA_UPDATE=always cargo nextest run --locked {{ARGS}}
 
-# Lines of `src` without tests
-lines:
-    .ci/lines --by-folder
+# Tokens of the program code, and the habits that pack it
+size:
+    .ci/size --by-folder
 
 # Licences, sources and advisories of the dependencies
 deny:
