@@ -47,7 +47,7 @@ pub struct Confinement {
     /// The user's cache folder. The agent writes to a private copy of the folder.
     pub cache: Option<OsString>,
     pub writable: Vec<OsString>,
-    /// The places that the agent cannot open, except for the places in `open` (see [`Self::opens`]).
+    /// The places that the agent cannot open, except for the places in `open`.
     pub closed: Vec<OsString>,
     pub open: Vec<OsString>,
     /// The symbolic links on the ways to the places in `open`.

@@ -1,9 +1,11 @@
 //! Lists the findings in the recorded answers of reviewers, and maps these findings to the merged findings of
 //! the run.
 
+use std::collections::{HashMap, HashSet};
+
 use super::{RecordedCall, ReviewState};
 use crate::domain::event::{CallAnswer, CallId, Purpose};
-use crate::domain::{AgentName, Finding, FindingId, RawFinding};
+use crate::domain::{AgentName, FindingId, RawFinding};
 
 /// A finding in a reviewer's answer, before findings are merged.
 pub(crate) struct RaisedFinding<'a> {
@@ -23,36 +25,38 @@ impl ReviewState {
         said: &'s [RawFinding],
     ) -> Vec<RaisedFinding<'s>> {
         let reuse = self.reuse(call);
-        let reused = || {
-            let reuse = reuse.into_iter();
-            reuse.flat_map(|reuse| {
+        let reused: Vec<(&RawFinding, Option<FindingId>)> = reuse
+            .into_iter()
+            .flat_map(|reuse| {
                 let origins = reuse.origins.iter().copied().chain(std::iter::repeat(None));
-                reuse.findings.iter().zip(origins).enumerate()
+                reuse.findings.iter().zip(origins)
             })
-        };
-        let key = |raw: &RawFinding| (raw.file.clone(), raw.line, raw.title.clone());
+            .collect();
+        let key = |raw: &'s RawFinding| (&raw.file, raw.line, &raw.title);
+        let mut origins = HashMap::new();
+        for (raw, origin) in &reused {
+            origins.entry(key(raw)).or_insert(*origin);
+        }
         let stem = call.file_stem();
-        let answered = said.iter().enumerate().map(|(index, raw)| {
-            let earlier = reused().find(|(_, (earlier, _))| key(earlier) == key(raw));
-            let origin = earlier.and_then(|(_, (_, origin))| origin);
-            RaisedFinding {
-                id: format!("{stem}/{index}"),
-                raw,
-                origin,
-            }
+        let answered = said.iter().enumerate().map(|(index, raw)| RaisedFinding {
+            id: format!("{stem}/{index}"),
+            raw,
+            origin: origins.get(&key(raw)).copied().flatten(),
         });
         let mut raised: Vec<RaisedFinding<'_>> = answered.collect();
         // If the field `asked` is empty, Glee made no call, and the recorded answer already contains the reused
         // findings.
         if reuse.is_some_and(|reuse| !reuse.asked.is_empty()) {
-            let again = |raw: &RawFinding| said.iter().any(|said| key(said) == key(raw));
-            raised.extend(reused().filter(|(_, (raw, _))| !again(raw)).map(
-                |(index, (raw, origin))| RaisedFinding {
-                    id: format!("{stem}/reused-{index}"),
-                    raw,
-                    origin,
-                },
-            ));
+            let again: HashSet<_> = said.iter().map(key).collect();
+            for (index, (raw, origin)) in reused.into_iter().enumerate() {
+                if !again.contains(&key(raw)) {
+                    raised.push(RaisedFinding {
+                        id: format!("{stem}/reused-{index}"),
+                        raw,
+                        origin,
+                    });
+                }
+            }
         }
         raised
     }
@@ -72,32 +76,5 @@ impl ReviewState {
                 .into_iter()
                 .map(|raised| (&id.agent, raised))
         })
-    }
-
-    /// Returns the merged finding that contains a finding of a reviewer. `is_same` selects the finding in the
-    /// reviewer's answers. If no merged finding refers to the selected finding, the function calls `is_same` for
-    /// the reviewer's merged findings, and returns the first match.
-    pub(crate) fn merged_into(
-        &self,
-        reviewer: &AgentName,
-        is_same: impl Fn(&RawFinding) -> bool,
-    ) -> Option<FindingId> {
-        let raised = self
-            .raised()
-            .filter(|(by, raised)| *by == reviewer && is_same(raised.raw));
-        let ids: Vec<String> = raised.map(|(_, raised)| raised.id).collect();
-        let is_said = |finding: &&Finding| {
-            let mut sources = finding.sources();
-            sources.any(|source| ids.iter().any(|id| id == source))
-        };
-        let by_title = || {
-            let mut findings = self.findings.iter();
-            findings.find(|finding| finding.raised_by.contains(reviewer) && is_same(&finding.raw))
-        };
-        self.findings
-            .iter()
-            .find(is_said)
-            .or_else(by_title)
-            .map(|finding| finding.id)
     }
 }
