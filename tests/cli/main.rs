@@ -8,7 +8,6 @@ mod command_line;
 mod config;
 mod consensus;
 mod contradiction;
-mod contributing;
 mod coverage;
 mod debate;
 mod dialog;
