@@ -3,7 +3,7 @@
 //! A folder contains samples and the file `labels.jsonl`. Each line of this file is an object for one sample,
 //! `{"file", "labels": [{"line", "category", "also"}]}`. A finding is correct if a label of the same class is at
 //! most two lines away from the finding. The key `also` lists further lines. A finding about the defect is also
-//! correct if the finding is on one of the lines in `also`. A class without any label is not measured.
+//! correct if the finding is on one of the lines in `also`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -123,28 +123,27 @@ pub fn measure(folder: &Path) -> Result<Measure, MeasureError> {
         })
     };
     let catalog = Catalog::packaged()?;
-    let labels = read(LABELS)?;
-    let samples = labels
+    let known: BTreeSet<&str> = catalog
+        .infos()
+        .filter_map(|info| info.category.as_deref())
+        .collect();
+    let mut measure = Measure::default();
+    for (text, line) in read(LABELS)?
         .lines()
         .zip(1..)
         .filter(|(text, _)| !text.trim().is_empty())
-        .map(|(text, line)| {
-            serde_json::from_str(text).map_err(|source| MeasureError::Label { line, source })
-        })
-        .collect::<Result<Vec<Sample>, _>>()?;
-    // Nobody looked for a class that has no label, so its findings are neither right nor wrong.
-    let known: BTreeSet<&str> = samples
-        .iter()
-        .flat_map(|sample| &sample.labels)
-        .map(|label| label.category.as_str())
-        .collect();
-    let mut measure = Measure {
-        files: samples.len(),
-        ..Measure::default()
-    };
-    for sample in &samples {
+    {
+        let sample: Sample =
+            serde_json::from_str(text).map_err(|source| MeasureError::Label { line, source })?;
+        measure.files += 1;
         measure.labels += sample.labels.len();
-        judge(&catalog, &known, sample, &read(&sample.file)?, &mut measure);
+        judge(
+            &catalog,
+            &known,
+            &sample,
+            &read(&sample.file)?,
+            &mut measure,
+        );
     }
     if measure.files == 0 {
         return Err(MeasureError::Empty);
