@@ -1,6 +1,6 @@
 //! Mounts the private file system of a read-only agent. This file system has a copy of the caches and a separate
-//! `/dev/shm`, but no sockets of other programs, and nothing of the home folder but what the agent can open. The mounts are in a separate mount namespace. If the agent does
-//! not run as root, Glee first creates a user namespace that keeps the user's id. On some systems, Glee can create
+//! `/dev/shm`, but no sockets of other programs, and nothing of the home folder but what the agent can open. The
+//! mounts are in a separate mount namespace. If the agent does not run as root, Glee first creates a user namespace that keeps the user's id. On some systems, Glee can create
 //! a namespace but cannot mount in the namespace. A separate process therefore tests mounting in advance. Landlock
 //! prevents the agent from undoing the mounts.
 

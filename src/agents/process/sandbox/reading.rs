@@ -81,7 +81,7 @@ impl Reach {
             reach.open(&place);
         }
         reach.closed = closed(kinds, invocation, guarded);
-        reach.open_home_around(agent, invocation);
+        let hidden = reach.open_home_around(agent, invocation);
         reach.closed.retain(|path| !reach.open.contains(path));
         let needed = std::mem::take(&mut reach.open);
         reach.open_what_runs(invocation);
@@ -91,6 +91,11 @@ impl Reach {
             }
         }
         let Self { open, closed, .. } = &mut reach;
+        closed.extend(
+            hidden
+                .into_iter()
+                .filter(|path| !open.contains(path) && !needed.contains(path)),
+        );
         open.retain(|path| {
             !closed.contains(path) && closed.iter().any(|place| path.starts_with(place))
         });
@@ -105,20 +110,23 @@ impl Reach {
         }
     }
 
-    /// Opens a home folder if the program, or its script, lies directly in it, except for its hidden entries.
-    fn open_home_around(&mut self, agent: &Agent, invocation: &Invocation) {
+    /// Opens a home folder if the program, or its script, lies directly in it. Returns the hidden entries, which stay
+    /// closed unless the agent needs them.
+    fn open_home_around(&mut self, agent: &Agent, invocation: &Invocation) -> BTreeSet<PathBuf> {
         let files = std::iter::once(invocation.program.clone()).chain(script(agent));
         let folders: BTreeSet<PathBuf> = files
             .filter_map(|file| Some(real(file.parent()?)))
             .collect();
+        let mut hidden = BTreeSet::new();
         for home in homes(&invocation.env).intersection(&folders) {
             let entries = fs::read_dir(home).into_iter().flatten().flatten();
-            let hidden =
-                entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(b"."));
-            self.closed.extend(hidden.map(|entry| real(&entry.path())));
+            let names = entries.map(|entry| entry.file_name());
+            let dotted = names.filter(|name| name.as_encoded_bytes().starts_with(b"."));
+            hidden.extend(dotted.map(|name| real(&home.join(name))));
             self.closed.remove(home);
             self.open.insert(home.clone());
         }
+        hidden
     }
 
     /// Opens the installations of the program, of its interpreter, and of the programs on `PATH`.
@@ -478,16 +486,27 @@ mod tests {
 
     #[test]
     fn beside_a_program_in_the_home_folder_only_what_is_hidden_is_closed() {
-        let mut home = Home::new(&["h/agent.sh", "h/answers/a", "h/.netrc", "h/.claude/x"]);
+        let mut home = Home::new(&[
+            "h/agent.sh",
+            "h/answers/a",
+            "h/.netrc",
+            "h/.claude/x",
+            "h/.gitconfig",
+            "h/.cache/a",
+            "h/.history",
+        ]);
         let paths = [
             "h/answers/a",
             "h/project/a.py",
             "h/.claude/x",
+            "h/.gitconfig",
+            "h/.cache/a",
             "h/.ssh/id",
             "h/.netrc",
             "h/.codex/auth.json",
+            "h/.history",
         ];
-        let beside = [true, true, true, false, false, false];
+        let beside = [true, true, true, true, true, false, false, false, false];
         home.program = "h/agent.sh";
         assert_eq!(home.opens(&paths), beside);
         home.program = "/bin/sh";
