@@ -12,8 +12,8 @@ import argparse, collections, json, os, pathlib, random, subprocess, sys, tempfi
 TABLE = pathlib.Path(__file__).resolve().parent / "labelled/public.tsv"
 CONFIGURATION = "agents:\n  - {name: rules, role: reviewer, command: 'builtin:rules'}\n"
 
-parser = argparse.ArgumentParser(usage=__doc__)
-parser.add_argument("--glee", required=True)
+parser = argparse.ArgumentParser(usage=__doc__.replace("%", "%%"))
+parser.add_argument("--glee", required=True, type=os.path.abspath)
 parser.add_argument("--repos", required=True, type=pathlib.Path)
 parser.add_argument("--seed", default="26")
 parser.add_argument("--most", default=10, type=int)
