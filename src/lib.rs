@@ -2,7 +2,7 @@
 //!
 //! # Theory of operation
 //!
-//! **A run is a sequence of events.** An [`event`](domain::event) is written to disk and synced before any code
+//! **A run is a sequence of events.** An [`event`](glee_model::domain::event) is written to disk and synced before any code
 //! acts on it. The state of a run is a fold over the run's events. A pure function of the state returns the steps
 //! that are due. Glee reads the same events when it resumes, audits or displays a run.
 //!
@@ -20,12 +20,12 @@
 //! of everything that could change the answer. A later review first records which answers it reuses, and then asks
 //! only about the remaining files (`workflows::review::recorded::reuse`, [`workspace::diff::delta`]).
 //!
-//! **Rules are pure functions.** The functions in [`rules`] decide which findings are mandatory, which findings
-//! are disputed, and how votes are counted. Tests check the functions in [`rules`] against the tables of the
+//! **Rules are pure functions.** The functions in [`glee_model::rules`] decide which findings are mandatory, which findings
+//! are disputed, and how votes are counted. Tests check the functions in [`glee_model::rules`] against the tables of the
 //! specification.
 //!
 //! **Text from files and agents is untrusted.** Such text cannot choose a program, forge a verdict, refer to a path
-//! outside the tree, or reach a terminal unescaped. The type of untrusted text is [`domain::Untrusted`], which does
+//! outside the tree, or reach a terminal unescaped. The type of untrusted text is [`glee_model::domain::Untrusted`], which does
 //! not implement `Display`. A failed review is never an approval.
 //!
 //! # Layers
@@ -45,17 +45,14 @@
 //! | [`history`] | the history store: append, queries, hash chain |
 //! | [`config`] | settings with their schema, files, layers and origins; trust |
 //! | [`protocol`] | prompts, parsers of answers, and conversion between JSON and domain types |
-//! | [`rules`] | decisions as pure functions |
-//! | [`domain`] | the terms of the specification as types; events, which are the contract between a run and its listeners |
-//! | [`system`] | logging, type-checked opening of files, private files and folders |
+//! | [`glee_model::rules`] | decisions as pure functions |
+//! | [`glee_model::domain`] | the terms of the specification as types; events, which are the contract between a run and its listeners |
+//! | [`glee_system`] | logging, type-checked opening of files, private files and folders |
 
 pub mod agents;
 pub mod cli;
 pub mod config;
-pub mod domain;
 pub mod history;
 pub mod protocol;
-pub mod rules;
-pub mod system;
 pub mod workflows;
 pub mod workspace;

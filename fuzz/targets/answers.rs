@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use glee::domain::{DisputeNumber, FindingId};
+use glee_model::domain::{DisputeNumber, FindingId};
 use glee::protocol::replies::{recheck, response, review, ruling};
 
 const NONCE: &str = "abc";

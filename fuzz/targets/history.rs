@@ -6,7 +6,7 @@
 use std::fs;
 use std::sync::OnceLock;
 
-use glee::domain::event::Event;
+use glee_model::domain::event::Event;
 use glee::history::Journal;
 
 /// What every database begins with.

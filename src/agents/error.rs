@@ -1,6 +1,6 @@
 //! Defines the error of a failed call, with a message and a hint for the user.
 
-use crate::domain::{Advice, FailureKind};
+use glee_model::domain::{Advice, FailureKind};
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]

@@ -7,7 +7,7 @@ use std::{fmt, io};
 use nix::errno::Errno;
 
 use crate::agents::{AgentError, Invocation, Output};
-use crate::domain::{Agent, FailureKind};
+use glee_model::domain::{Agent, FailureKind};
 
 /// Each command line and each output line in a message is shortened to this number of characters.
 const SHOWN: usize = 200;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use crate::agents::{Program, Query};
 use crate::config::settings::Limits;
-use crate::domain::{Agent, AgentName, Dispute, DisputeNumber, Role};
 use crate::protocol::request::{Request, StageSubject, Task};
+use glee_model::domain::{Agent, AgentName, Dispute, DisputeNumber, Role};
 
 pub(crate) const NONCE: &str = "0123456789abcdef0123456789abcdef";
 
@@ -106,7 +106,7 @@ pub(crate) fn dispute() -> Task {
         objection: serde_json::from_value(objection).expect("an objection"),
         route: None,
         rulings: Vec::new(),
-        objector: crate::domain::Objector::Coder,
+        objector: glee_model::domain::Objector::Coder,
         discarded_by: None,
         opened_by: None,
         participant: None,

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use crate::domain::{Advice, ExitReason};
 use crate::protocol::secrets;
 use crate::protocol::text::printable;
+use glee_model::domain::{Advice, ExitReason};
 
 pub(crate) type CommandResult = Result<ExitReason, CommandError>;
 

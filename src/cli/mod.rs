@@ -26,9 +26,9 @@ use ui::stream;
 
 use crate::agents::process::own_process;
 use crate::config::files::paths;
-use crate::domain::ExitReason;
 use crate::protocol::{secrets, text::printable};
-use crate::system::{log, private};
+use glee_model::domain::ExitReason;
+use glee_system::{log, private};
 
 /// The help text with the commands in groups. The text fits on a screen of 24 lines.
 const HELP: &str = "\

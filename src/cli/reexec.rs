@@ -10,7 +10,7 @@ use crate::agents::adapters::programs::replay;
 use crate::agents::builtin;
 use crate::agents::process::supervisor::{self, orders};
 use crate::cli::ui::stream;
-use crate::domain::ExitReason;
+use glee_model::domain::ExitReason;
 
 #[cfg(target_os = "linux")]
 use crate::agents::process::sandbox;

@@ -18,7 +18,7 @@ use super::error::CommandError;
 use crate::agents::StopHandle;
 use crate::cli::ui::stream;
 use crate::cli::ui::terminal::Terminal;
-use crate::domain::ExitReason;
+use glee_model::domain::ExitReason;
 
 /// The maximum time that the signal thread waits for a response of the event loop.
 const PATIENCE: Duration = Duration::from_millis(600);

@@ -7,7 +7,7 @@ use crate::config::{
     files::file::FileError, files::paths::PROJECT_FILE, origin::Origin, schema::suggest::closest,
     schema::values::InvalidValue,
 };
-use crate::domain::{Advice, Role};
+use glee_model::domain::{Advice, Role};
 
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {

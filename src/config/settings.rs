@@ -17,8 +17,10 @@ use crate::config::schema::forms::{
 use crate::config::schema::values::{
     As, ConfirmAbove, Count, Delay, Hyperlink, OrAll, OrNone, ReuseMode, ReviewerChoice, Time,
 };
-use crate::domain::{Agent, AgentName, Caps, Disposition, Effort, Price as Dollars, Role, Route};
-use crate::rules::consensus::Policy;
+use glee_model::domain::{
+    Agent, AgentName, Caps, Disposition, Effort, Price as Dollars, Role, Route,
+};
+use glee_model::rules::consensus::Policy;
 
 /// Declares a section of settings. Each key has a type, a default, and often a [`ValueForm`](super::schema::values)
 /// that defines how the value is written.

@@ -13,14 +13,14 @@ use tracing::{debug, warn};
 
 use super::open::fault;
 use super::{JournalError, chain};
-use crate::domain::event::{DisputeEvent, Event, EventKind, RunEvent, Settlement};
-use crate::domain::{
-    CitedCode, Disposition, DisputeNumber, Finding, Grounds, Objector, Person, Response, Ruler,
-    Ruling, RulingRecord, RulingWord, RunId, Sides, Untrusted,
-};
 use crate::history::projections::{self, OPEN, from_json, time};
 use crate::history::redacted;
 use crate::history::store::{Journal, backup_of};
+use glee_model::domain::event::{DisputeEvent, Event, EventKind, RunEvent, Settlement};
+use glee_model::domain::{
+    CitedCode, Disposition, DisputeNumber, Finding, Grounds, Objector, Person, Response, Ruler,
+    Ruling, RulingRecord, RulingWord, RunId, Sides, Untrusted,
+};
 
 struct Tail<'a> {
     db: &'a Connection,

@@ -10,9 +10,9 @@ use rusqlite::{Connection, Row};
 use serde::Serialize;
 
 use super::JournalError;
-use crate::domain::RunId;
 use crate::history::projections::{self, VIEWS};
 use crate::history::{queries::query, recover, store::Journal};
+use glee_model::domain::RunId;
 
 /// Computes the BLAKE3 hash of a record from the hash of the previous record and the columns of the new record.
 /// Each value is hashed together with its length.

@@ -3,8 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::domain::{Advice, Disposition, DisputeNumber, ExitReason, FindingId};
 use crate::history::store;
+use glee_model::domain::{Advice, Disposition, DisputeNumber, ExitReason, FindingId};
 
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {

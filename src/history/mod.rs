@@ -14,6 +14,7 @@ mod record;
 pub(crate) mod recover;
 pub(crate) mod redacted;
 pub(crate) mod store;
+mod stored_id;
 
 #[cfg(test)]
 mod tests;

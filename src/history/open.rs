@@ -9,9 +9,9 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags, TransactionBehavior, ffi};
 
 use super::JournalError;
-use crate::domain::RunId;
 use crate::history::store::{DATABASE, Journal, backup_of};
-use crate::system::private;
+use glee_model::domain::RunId;
+use glee_system::private;
 
 /// The tables of the current schema. There is a single schema, because no version of Glee has been released.
 pub(crate) const SCHEMA: &str = include_str!("schema/1.sql");

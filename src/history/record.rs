@@ -12,11 +12,12 @@ use serde_json::{Value, json};
 
 use super::JournalError;
 use super::open::fault;
-use crate::domain::{DisputeId, DisputeNumber, ExitReason, Finding, Person, Relation, RunId};
 use crate::history::projections::{self, time};
 use crate::history::queries::rows::{DisputeFilter, DisputeRecord, RulingFilter, RunRow};
 use crate::history::store::Journal;
+use crate::history::stored_id::StoredId;
 use crate::protocol::secrets;
+use glee_model::domain::{DisputeId, DisputeNumber, ExitReason, Finding, Person, Relation, RunId};
 
 /// The size of the largest accepted record, in bytes.
 pub const MAX_RECORD: usize = 256 << 10;
@@ -403,7 +404,8 @@ impl Journal {
 
     fn own_ids(&self) -> Result<BTreeSet<String>, JournalError> {
         let ids = self.rows("SELECT run, finding FROM dispute", [], |row| {
-            Ok(DisputeId::of(&RunId(row.get(0)?), row.get(1)?).0)
+            let StoredId(finding) = row.get(1)?;
+            Ok(DisputeId::of(&RunId(row.get(0)?), finding).0)
         })?;
         Ok(ids.into_iter().collect())
     }

@@ -8,7 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{
+use glee_model::domain::{
     AgentName, Challenge, Disposition, Dispute, EarlierDispute, Finding, FindingId, Location,
     Opinion, PairId, Question, RawFinding, ReviewRequest, Role, RulingRef, Untrusted,
 };

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use percent_encoding::percent_decode_str;
 
-use crate::domain::{Cwe, Location, RawFinding, Severity, Tag};
 use crate::protocol::replies::review::fields;
 use crate::protocol::text::{LenientValue, weakness};
+use glee_model::domain::{Cwe, Location, RawFinding, Severity, Tag};
 
 /// The level of a result if neither the result nor its rule states a level.
 const DEFAULT_LEVEL: &str = "warning";
@@ -144,8 +144,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::domain::AnswerStatus;
     use crate::protocol::replies::review::parse;
+    use glee_model::domain::AnswerStatus;
 
     fn read(driver: &Value, result: &Value) -> RawFinding {
         let run = json!({"tool": {"driver": driver}, "results": [result]});

@@ -4,9 +4,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::config::ConfigError;
-use crate::domain::{Advice, ExitReason, number_of};
 use crate::history::JournalError;
 use crate::workspace::guard::Bound;
+use glee_model::domain::{Advice, ExitReason, number_of};
 
 pub type Result<T, E = WorkspaceError> = std::result::Result<T, E>;
 

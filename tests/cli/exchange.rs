@@ -4,9 +4,9 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use glee::domain::RunId;
 use glee::history::{self, Journal};
 use glee::workspace::Workspace;
+use glee_model::domain::RunId;
 
 use crate::identity::{rule, uuid};
 use crate::support::{Output, Sandbox};

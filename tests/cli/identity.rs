@@ -4,13 +4,13 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use glee::domain::event::{DisputeEvent, EventKind, ReviewEvent, RunEvent};
-use glee::domain::{
-    AgentName, Answer, Disposition, Finding, FindingId, RawFinding, Response, RunId, Severity, Tag,
-};
 use glee::history::{self, Journal};
 use glee::workspace::Identity;
 use glee::workspace::Workspace;
+use glee_model::domain::event::{DisputeEvent, EventKind, ReviewEvent, RunEvent};
+use glee_model::domain::{
+    AgentName, Answer, Disposition, Finding, FindingId, RawFinding, Response, RunId, Severity, Tag,
+};
 
 use crate::disputes::plan;
 use crate::support::Sandbox;
@@ -74,7 +74,7 @@ pub(crate) fn rule(journal: &mut Journal, run: &RunId, commit: Option<String>, t
             )
             .expect("a ruling");
     }
-    let exit = glee::domain::ExitReason::Clean;
+    let exit = glee_model::domain::ExitReason::Clean;
     journal
         .append(run, RunEvent::RunEnded { exit, millis: 1 })
         .expect("an event");
@@ -418,7 +418,7 @@ fn older_histories_of_two_clones_are_one_and_nothing_is_renumbered() {
         assert!(older(&sandbox, folder).with_file_name("runs").is_dir());
         assert!(older(&sandbox, folder).is_file());
     }
-    let id = glee::domain::DisputeId::of(&RunId(uuid("Second")), FindingId::new(1));
+    let id = glee_model::domain::DisputeId::of(&RunId(uuid("Second")), FindingId::new(1));
     for name in [id.0.as_str(), &id.0[..6]] {
         let shown = sandbox.glee(&["disputes", "show", name]);
         assert!(

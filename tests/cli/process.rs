@@ -178,7 +178,7 @@ async fn a_program_that_ends_well() {
     insta::assert_snapshot!(output.stderr_tail, @"aside");
     assert_eq!(
         output.transcript,
-        glee::domain::event::Transcript {
+        glee_model::domain::event::Transcript {
             stdout_bytes: 11,
             stdout_hash: hash(b"question \xff\n"),
             stderr_bytes: 6,

@@ -8,9 +8,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use glee::domain::event::{EventKind, RunEvent};
-use glee::domain::{ExitReason, RunId};
 use glee::history::Journal;
+use glee_model::domain::event::{EventKind, RunEvent};
+use glee_model::domain::{ExitReason, RunId};
 
 use crate::disputes::{self, RUN};
 use crate::support::Sandbox;
@@ -524,13 +524,13 @@ fn the_parts_of_a_long_list_have_every_dispute() {
     let mut journal = Journal::open(&disputes::database(&sandbox)).expect("a history");
     let run = RunId(RUN.to_owned());
     for id in 4..=63 {
-        let objection = glee::domain::Response {
-            finding: glee::domain::FindingId::new(id),
-            answer: glee::domain::Answer::Disagree,
+        let objection = glee_model::domain::Response {
+            finding: glee_model::domain::FindingId::new(id),
+            answer: glee_model::domain::Answer::Disagree,
             text: "no".into(),
             evidence: vec!["src/a.rs:1".into()],
         };
-        let finding = disputes::finding(id, glee::domain::Tag::Must, "codex");
+        let finding = disputes::finding(id, glee_model::domain::Tag::Must, "codex");
         journal
             .open_dispute(&run, finding, objection)
             .expect("a dispute");
@@ -832,15 +832,15 @@ fn what_agents_wrote_is_text_on_every_page() {
         "<img src=x onerror=alert(1)>\"'><script>alert(2)</script>{{ 7 * 7 }}\u{202e}";
     let sandbox = disputes::sandbox();
     let run = RunId(RUN.to_owned());
-    let mut hostile = disputes::finding(4, glee::domain::Tag::Must, MARKUP);
+    let mut hostile = disputes::finding(4, glee_model::domain::Tag::Must, MARKUP);
     hostile.raw.title = MARKUP.into();
     hostile.raw.body = format!("`{MARKUP}`\n```\n{MARKUP}\n```\n").into();
     hostile.raw.suggestion = Some(MARKUP.into());
     hostile.raw.evidence = vec![MARKUP.into()];
     hostile.raw.file = Some(format!("src/{MARKUP}.rs"));
-    let objection = glee::domain::Response {
+    let objection = glee_model::domain::Response {
         finding: hostile.id,
-        answer: glee::domain::Answer::Disagree,
+        answer: glee_model::domain::Answer::Disagree,
         text: MARKUP.into(),
         evidence: vec![MARKUP.into()],
     };

@@ -2,7 +2,7 @@
 
 use crate::agents::process::environment::environment;
 use crate::agents::{AgentError, Invocation, Profile, Query, SchemaForm};
-use crate::domain::{Effort, FailureKind};
+use glee_model::domain::{Effort, FailureKind};
 
 const NETWORK: [&str; 7] = [
     "HTTPS_PROXY",

@@ -11,7 +11,7 @@ use crate::agents::adapters::command;
 use crate::agents::{
     AgentError, Dialogue, Invocation, Output, ParsedOutput, Profile, Query, Reading,
 };
-use crate::domain::FailureKind;
+use glee_model::domain::FailureKind;
 
 /// While an agent writes, Glee displays a line only if the line has at least this number of characters. Instead of
 /// a shorter line, Glee displays the word `writing`.

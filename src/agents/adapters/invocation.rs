@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 
 use crate::agents::{AgentError, Program};
-use crate::domain::{Agent, CallMetadata, Usage};
 use crate::protocol::request::Request;
+use glee_model::domain::{Agent, CallMetadata, Usage};
 
 #[derive(Clone, Copy, Debug)]
 pub struct Query<'a> {
@@ -67,7 +67,7 @@ pub struct Output {
     /// The last 4 KiB of stderr as text.
     pub stderr_tail: String,
     pub ended: Timestamp,
-    pub transcript: crate::domain::event::Transcript,
+    pub transcript: glee_model::domain::event::Transcript,
 }
 
 /// An agent's answer, as text or as the path of a file. The file can be large and can contain invalid UTF-8.

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::agents::adapters::tools::{self, ToolCall};
 use crate::agents::calls::error_classifier;
 use crate::agents::{AgentError, AnswerText, Output, Profile, Reading};
-use crate::domain::{CallMetadata, FailureKind, Usage};
+use glee_model::domain::{CallMetadata, FailureKind, Usage};
 
 #[derive(Debug, Default)]
 pub struct ParsedOutput {

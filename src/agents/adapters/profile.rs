@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::agents::failure::shorten;
 use crate::agents::{AgentError, LineMarks};
-use crate::domain::{Effort, FailureKind};
+use glee_model::domain::{Effort, FailureKind};
 
 const SHOWN: usize = 300;
 

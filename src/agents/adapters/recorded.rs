@@ -9,8 +9,8 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::agents::{AdapterKind, AnswerText, Output, Reading};
-use crate::domain::Usage;
-use crate::domain::event::Transcript;
+use glee_model::domain::Usage;
+use glee_model::domain::event::Transcript;
 
 fn samples(kind: AdapterKind) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))

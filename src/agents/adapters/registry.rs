@@ -8,7 +8,7 @@ use crate::agents::adapters::programs::{
 use crate::agents::builtin;
 use crate::agents::{Adapter, AgentError};
 use crate::config::layers::resolve::adapter_of;
-use crate::domain::{Agent, FailureKind};
+use glee_model::domain::{Agent, FailureKind};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AdapterKind {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::domain::{ReadExtent, TracedRead};
+use glee_model::domain::{ReadExtent, TracedRead};
 
 #[derive(Debug, Default)]
 pub(crate) struct ToolCall {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::domain::{CodeRead, DisputeNumber, RawFinding, Recheck, Response, Ruling};
+use glee_model::domain::{CodeRead, DisputeNumber, RawFinding, Recheck, Response, Ruling};
 
 #[derive(Debug, PartialEq, Serialize)]
 pub(crate) struct BuiltinAnswer<'a> {

@@ -23,8 +23,8 @@ use std::path::Path;
 
 use crate::agents::adapters::{Adapter, Invocation, Output, Profile, Query, Reading};
 use crate::agents::error::AgentError;
-use crate::domain::{Advice, FailureKind, Role};
 use crate::protocol::request::Request;
+use glee_model::domain::{Advice, FailureKind, Role};
 
 #[cfg(feature = "astgrep")]
 pub use crate::agents::builtin::rules::catalog::{Catalog, CatalogError, RuleInfo, RuleOrigin};

@@ -12,10 +12,10 @@ use std::path::Path;
 use super::answer::Body;
 use crate::agents::builtin::code::{source, symbols};
 use crate::agents::builtin::rules::scan;
-use crate::domain::{Dispute, Grounds, Location, Ruling, RulingWord, meanings};
 use crate::protocol::request::{CoderWritten, SourceFile};
 use crate::protocol::text::references::{self, Reference};
-use crate::system::files;
+use glee_model::domain::{Dispute, Grounds, Location, Ruling, RulingWord, meanings};
+use glee_system::files;
 
 const LARGEST_FILE: u64 = 4 << 20;
 
@@ -392,7 +392,7 @@ mod tests {
             "reviewed, e.g. by hand, i.e. twice",
             "and/or TCP/IP",
             "version 1.2 of std::fs",
-            "crate::domain is fine",
+            "glee_model::domain is fine",
             "10:30 o'clock: done",
             "only used as a cache key -- trusted input",
         ] {

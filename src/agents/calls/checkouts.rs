@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::agents::process::sandbox;
 use crate::agents::{Confinement, Invocation};
-use crate::domain::{Agent, AgentName, Role};
+use glee_model::domain::{Agent, AgentName, Role};
 
 /// The folder that contains the change as data.
 pub(crate) const CHANGE: &str = "GLEE_CHANGE";

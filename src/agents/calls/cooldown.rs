@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::agents::{AdapterKind, AgentError, Agents, Cooldown};
-use crate::domain::{Agent, FailureKind};
+use glee_model::domain::{Agent, FailureKind};
 
 const FILE: &str = "cooldowns.json";
 

@@ -5,7 +5,7 @@
 use jiff::Timestamp;
 
 use crate::agents::calls::rate_limit_reset::reset;
-use crate::domain::FailureKind;
+use glee_model::domain::FailureKind;
 
 /// Maps each kind of failure to lowercase texts (separated by `, `) that identify the kind in a message. If a
 /// message contains texts of several kinds, the message has the kind that comes first in this table.

@@ -1,7 +1,7 @@
 //! Estimates the cost of a call if the program does not report a cost. The price of a model comes from
 //! `agents.<name>.price` or from a list of known models.
 
-use crate::domain::{Agent, Price, Usage};
+use glee_model::domain::{Agent, Price, Usage};
 
 /// Maps model names without a date suffix to the vendors' list prices of December 2025, in dollars per million
 /// tokens.

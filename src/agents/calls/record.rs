@@ -8,9 +8,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::agents::{Invocation, Query};
-use crate::domain::event::Transcript;
-use crate::domain::{AgentName, CallMetadata, FailureKind, Role, Usage};
-use crate::system::files;
+use glee_model::domain::event::Transcript;
+use glee_model::domain::{AgentName, CallMetadata, FailureKind, Role, Usage};
+use glee_system::files;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CallRecord {
@@ -100,7 +100,7 @@ pub(crate) fn path(stdout: &Path) -> PathBuf {
 }
 
 pub(crate) fn private(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    crate::system::private::options()
+    glee_system::private::options()
         .write(true)
         .create(true)
         .truncate(true)

@@ -7,7 +7,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::config::settings::Limits;
-use crate::domain::FailureKind;
+use glee_model::domain::FailureKind;
 
 const LONGEST: Duration = Duration::from_secs(60);
 

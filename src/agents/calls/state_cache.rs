@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::system::{files, private};
+use glee_system::{files, private};
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StateCache(pub(crate) Option<PathBuf>);

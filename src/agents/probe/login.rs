@@ -4,7 +4,7 @@
 use std::env;
 
 use crate::agents::AdapterKind;
-use crate::domain::Agent;
+use glee_model::domain::Agent;
 
 /// The names of the files in which agent programs store a login.
 const FILES: [&str; 3] = [".credentials.json", "auth.json", "oauth_creds.json"];

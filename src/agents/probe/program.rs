@@ -6,7 +6,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use crate::agents::AgentError;
-use crate::domain::FailureKind;
+use glee_model::domain::FailureKind;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Program {

@@ -10,7 +10,7 @@ use crate::agents::calls::agents::{KnownProgram, KnownPrograms};
 use crate::agents::process::environment::allowed;
 use crate::agents::{AdapterKind, Agents, Invocation, ProcessJob, Stop, TranscriptFiles};
 use crate::config::settings::Limits;
-use crate::domain::Agent;
+use glee_model::domain::Agent;
 
 const LIMITS: Limits = Limits {
     call_timeout: Duration::from_secs(30),

@@ -47,7 +47,7 @@ pub struct TooFewFiles {
     needed: u64,
 }
 
-impl crate::domain::Advice for TooFewFiles {
+impl glee_model::domain::Advice for TooFewFiles {
     fn hint(&self) -> Option<String> {
         Some(format!(
             "raise the limit in this shell: `ulimit -n {}`",
@@ -63,7 +63,7 @@ pub struct NoTemporaryFolder {
     source: io::Error,
 }
 
-impl crate::domain::Advice for NoTemporaryFolder {
+impl glee_model::domain::Advice for NoTemporaryFolder {
     fn hint(&self) -> Option<String> {
         Some("set `TMPDIR` to a folder that exists and that you can write to".to_owned())
     }
@@ -112,7 +112,7 @@ fn enough(limit: u64, open: u64, agents: u64) -> Result<(), TooFewFiles> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::Advice as _;
+    use glee_model::domain::Advice as _;
 
     #[test]
     fn open_files_are_counted_against_the_limit() {

@@ -27,7 +27,7 @@ impl OutputCapture {
     /// file, because the output can contain code.
     pub(crate) fn create(path: &Path, cap: u64) -> io::Result<Self> {
         Ok(Self {
-            file: crate::system::private::options()
+            file: glee_system::private::options()
                 .write(true)
                 .create(true)
                 .truncate(true)

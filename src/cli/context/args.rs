@@ -13,8 +13,8 @@ use super::output::print;
 use crate::cli::error::{CommandError, CommandResult};
 use crate::cli::report::outputs::{Outputs, ReportOutput};
 use crate::cli::report::{BasicFormat, Format, formats::json::pretty};
-use crate::domain::Route;
-use crate::rules::consensus::Policy;
+use glee_model::domain::Route;
+use glee_model::rules::consensus::Policy;
 
 /// The words that a flag accepts. Each tuple contains a word, the value that the word stands for, and a help
 /// text. The help text can be empty.

@@ -9,9 +9,9 @@ use crate::cli::error::CommandError;
 use crate::cli::style;
 use crate::history::JournalError;
 use crate::history::store::{self, Journal};
-use crate::system::log;
 use crate::workspace::HistoryPlace;
 use crate::workspace::root::Workspace;
+use glee_system::log;
 
 /// Creates the history if it does not exist.
 pub(crate) fn open(globals: &Globals, workspace: &Workspace) -> Result<Journal, CommandError> {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::globals::Globals;
 use crate::cli::error::CommandError;
-use crate::system::files;
+use glee_system::files;
 
 pub(crate) struct Input {
     pub(crate) name: String,

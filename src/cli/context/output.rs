@@ -12,7 +12,7 @@ use crate::cli::style::{columns, links::PlaceLinks};
 use crate::cli::ui::{pager::Pager, screen, stream};
 use crate::config::schema::values::Hyperlink;
 use crate::config::settings::PagerUse;
-use crate::domain::ExitReason;
+use glee_model::domain::ExitReason;
 
 pub(crate) fn print(text: &str) -> CommandResult {
     stream::out(text)?;

@@ -10,7 +10,7 @@ use crate::cli::error::CommandError;
 use crate::config::files::paths;
 use crate::config::settings::{Settings, UiSettings};
 use crate::config::{self, ConfigSources, Loaded, UntrustedConfig};
-use crate::domain::{Agent, ExitReason};
+use glee_model::domain::{Agent, ExitReason};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Places {

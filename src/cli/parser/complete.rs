@@ -10,9 +10,9 @@ use crate::cli::context::{history, output::local_time, settings};
 use crate::config::files::stages::CHECKPOINTS;
 use crate::config::flow;
 use crate::config::schema::{BUILTINS, KNOWN_PROGRAMS};
-use crate::domain::Role;
 use crate::history::queries::rows::DisputeFilter;
 use crate::protocol::{secrets, text::printable};
+use glee_model::domain::Role;
 
 /// The shell sets this environment variable to ask for completion candidates.
 pub(crate) const VARIABLE: &str = "GLEE_COMPLETE";

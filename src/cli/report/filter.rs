@@ -2,7 +2,7 @@
 
 use globset::{GlobBuilder, GlobMatcher};
 
-use crate::domain::{Dispute, Finding, SettledFinding, Tag};
+use glee_model::domain::{Dispute, Finding, SettledFinding, Tag};
 
 // This struct has no doc comment, because clap would show the comment in the help of every command that flattens
 // the struct.

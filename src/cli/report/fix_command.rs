@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::domain::event::Plan;
+use glee_model::domain::event::Plan;
 
 /// Returns the command line of the current `glee review` process, with `--fix` as an additional flag.
 pub(crate) fn of_arguments() -> String {

@@ -13,16 +13,16 @@ use super::{Format, render};
 use crate::agents::process::scripted::{Script, ScriptedRunner};
 use crate::cli::style::Style;
 use crate::config::settings::PrSettings;
-use crate::domain::event::Mode;
-use crate::domain::{Outcome, SettledFinding};
 use crate::protocol::prompts;
 use crate::protocol::request::Task;
-use crate::rules::consensus::Policy;
 use crate::workflows::hosts::{
     Account, ChangedFile, Commit, Conversation, HostKind, PullRequest, RequestState,
 };
 use crate::workflows::pull_request::{RequestReview, plan};
 use crate::workflows::review::tests::bench::{Bench, Left, judge, panel};
+use glee_model::domain::event::Mode;
+use glee_model::domain::{Outcome, SettledFinding};
+use glee_model::rules::consensus::Policy;
 
 const CODE: &str = "def key(data):\n    return md5(data)\n\n\ndef load(path):\n    text = open(path).read()\n    \
                     return eval(text)\n\n\ndef run(name):\n    os.system('ls ' + name)\n    print(name)\n";

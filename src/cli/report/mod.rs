@@ -17,7 +17,7 @@ use crate::cli::report::formats::sarif::Reader;
 use crate::cli::report::formats::{entry, github, gitlab, json, junit, markdown, rdjsonl, sarif};
 use crate::cli::report::html::page::Page;
 use crate::cli::report::options::RenderOptions;
-use crate::domain::Outcome;
+use glee_model::domain::Outcome;
 
 /// A format of the report on a review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use crate::cli::report::filter::ReportFilter;
 use crate::cli::style::{Style, links::PlaceLinks};
-use crate::domain::FindingId;
-use crate::domain::event::Event;
+use glee_model::domain::FindingId;
+use glee_model::domain::event::Event;
 
 #[derive(Clone, Copy)]
 pub struct RenderOptions<'a> {

@@ -11,9 +11,9 @@ use tempfile::{Builder, NamedTempFile};
 
 use crate::cli::error::CommandError;
 use crate::cli::report::Format;
-use crate::domain::RunId;
 use crate::protocol::text::printable;
-use crate::system::private;
+use glee_model::domain::RunId;
+use glee_system::private;
 
 /// A report that the command line requests.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,9 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::domain::event::{DisputeEvent, Event, EventKind, ReviewEvent};
-use crate::domain::{Dispute, Finding, Outcome, Untrusted};
 use crate::protocol::text::references;
+use glee_model::domain::event::{DisputeEvent, Event, EventKind, ReviewEvent};
+use glee_model::domain::{Dispute, Finding, Outcome, Untrusted};
 
 /// The folder in which the user works.
 #[derive(Clone, Debug, Default)]

@@ -6,9 +6,9 @@ use minijinja::context;
 
 use crate::cli::error::CommandError;
 use crate::cli::serve::views::templates;
-use crate::domain::ExitReason;
 use crate::history::JournalError;
 use crate::protocol::{secrets, text::printable};
+use glee_model::domain::ExitReason;
 
 #[derive(Debug)]
 pub(crate) struct ErrorPage {

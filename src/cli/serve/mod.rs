@@ -24,8 +24,8 @@ use tempfile::NamedTempFile;
 use crate::cli::context::{CommandError, CommandResult, Globals, execute, place, stream};
 use crate::cli::ui::browser;
 use crate::cli::ui::terminal::Terminal;
-use crate::domain::ExitReason;
-use crate::system::private;
+use glee_model::domain::ExitReason;
+use glee_system::private;
 
 use access::{Access, SignIn};
 use site::Site;

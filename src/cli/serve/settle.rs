@@ -12,8 +12,8 @@ use super::views::FormView;
 use crate::cli::commands::history::disputes::common;
 use crate::cli::commands::history::disputes::decision::{DismissalKind, RulingChoice, RulingInput};
 use crate::cli::context::CommandError;
-use crate::domain::{DisputeNumber, ExitReason};
 use crate::history::JournalError;
+use glee_model::domain::{DisputeNumber, ExitReason};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]

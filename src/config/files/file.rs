@@ -7,8 +7,8 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use crate::domain::Advice;
-use crate::system::files;
+use glee_model::domain::Advice;
+use glee_system::files;
 
 pub const MAX_BYTES: u64 = 1 << 20;
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy as _;
 
-use crate::domain::Advice;
+use glee_model::domain::Advice;
 
 pub const STATE_VARIABLE: &str = "GLEE_STATE_DIR";
 

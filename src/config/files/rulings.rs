@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::file::{self, FileError, Links};
 use super::paths::PROJECT_FOLDER;
 use super::yaml::{self, YamlNode, YamlTree, flow};
-use crate::domain::{Advice, DisputeId, SharedRuling};
-use crate::rules::review::rulings;
+use glee_model::domain::{Advice, DisputeId, SharedRuling};
+use glee_model::rules::review::rulings;
 
 pub const FOLDER: &str = ".glee/rulings";
 
@@ -245,7 +245,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::domain::{
+    use glee_model::domain::{
         CitedCode, Cwe, Disposition, FindingId, Ground, RuledBy, RuledFinding, RuledPlace,
         RulingWord, RunId, SharedAnchor, Tag, Untrusted,
     };

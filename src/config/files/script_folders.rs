@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::scripts::{ENDINGS, below, tokens};
-use crate::system::files;
+use glee_system::files;
 
 /// Programs that look up what they run in files of the tree which their words do not name.
 const RUNNERS: [&str; 22] = [

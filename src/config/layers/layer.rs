@@ -278,7 +278,7 @@ mod tests {
 
     use super::*;
     use crate::config::origin::Origin;
-    use crate::domain::Advice as _;
+    use glee_model::domain::Advice as _;
 
     fn message(text: &str) -> String {
         let error = from_text(Owner::User, Some("c.yml"), text).unwrap_err();

@@ -14,7 +14,7 @@ use crate::config::{
     error::ConfigError, files::paths::PROJECT_FILE, files::scripts::Roots, files::yaml, schema,
     schema::values::ReviewerChoice, settings::Settings,
 };
-use crate::domain::{AgentName, Role};
+use glee_model::domain::{AgentName, Role};
 
 pub use crate::config::trust::UntrustedConfig;
 
@@ -245,7 +245,7 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use crate::domain::Advice as _;
+    use glee_model::domain::Advice as _;
 
     const RUNS: &str = "agents: [{name: a, command: ./a.sh, role: reviewer}]\n";
 

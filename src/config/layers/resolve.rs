@@ -14,7 +14,7 @@ use crate::config::{
     error::ConfigError, files::yaml::flow, origin::Origin, schema::suggest::closest,
     schema::values::words,
 };
-use crate::domain::Role;
+use glee_model::domain::Role;
 
 /// All layers except the defaults, from the lowest to the highest.
 #[derive(Clone, Debug, Default)]
@@ -335,7 +335,7 @@ mod tests {
     use super::*;
     use crate::config::origin::Owner;
     use crate::config::settings::{DebateRounds, ReviewSettings};
-    use crate::domain::{Advice as _, Agent, AgentName};
+    use glee_model::domain::{Advice as _, Agent, AgentName};
 
     fn layers(user: &str, project: &str) -> ConfigLayers {
         ConfigLayers {

@@ -12,8 +12,8 @@ use super::values::{
     ADAPTERS, ConfirmAbove, Count, Hyperlink, InvalidValue, ReuseMode, ReviewerChoice, ValueForm,
     words,
 };
-use crate::domain::{AgentName, Price as Dollars, Tag};
-use crate::rules::review::mandatory;
+use glee_model::domain::{AgentName, Price as Dollars, Tag};
+use glee_model::rules::review::mandatory;
 
 /// Declares a type that implements [`ValueForm`]. The macro has four parameters: the type of the values, the
 /// text for [`ValueForm::allowed`], the JSON Schema, and the parser.

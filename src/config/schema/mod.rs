@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use super::settings::{AgentForm, Settings};
 use crate::config::{files::yaml, schema::values::InvalidValue};
-use crate::domain::Role;
+use glee_model::domain::Role;
 
 #[derive(Debug)]
 pub(crate) struct SettingKey {

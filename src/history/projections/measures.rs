@@ -5,14 +5,15 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use rusqlite::{Connection, OptionalExtension as _, ToSql, params};
 
-use crate::domain::event::{
+use crate::history::projections::problems::{Problems, STRONGER};
+use crate::history::stored_id::StoredId;
+use glee_model::domain::event::{
     CallAnswer, CallId, DisputeEvent, Event, EventKind, Purpose, ReviewEvent, RunEvent,
 };
-use crate::domain::{
+use glee_model::domain::{
     Agent, Answer, CallMetadata, Disposition, Dispute, DisputeNumber, Finding, FindingId,
     ProblemKey, Response, Role, Ruler, RulingRecord, RulingWord, RunId, Usage,
 };
-use crate::history::projections::problems::{Problems, STRONGER};
 
 /// The name that the history stores if the model of an agent is unknown.
 const UNKNOWN: &str = "unknown";
@@ -325,7 +326,7 @@ impl Measures<'_> {
         let sql = "SELECT 1 FROM measured WHERE run = ?1 AND finding = ?2";
         self.db
             .prepare_cached(sql)?
-            .exists(params![self.run.0, finding])
+            .exists(params![self.run.0, finding.key()])
     }
 
     /// Stores a finding. An update of a stored finding changes only its category.
@@ -345,12 +346,12 @@ impl Measures<'_> {
             )?
             .execute(params![
                 self.run.0,
-                finding.id,
+                finding.id.key(),
                 problem,
                 self.day(),
                 category,
                 raw.cwe.map(|cwe| cwe.to_string()),
-                finding.reverses
+                finding.reverses.map(FindingId::key)
             ])
             .map(drop)
     }
@@ -392,7 +393,7 @@ impl Measures<'_> {
              WHERE run = ?1 AND finding = ?2";
         self.db.prepare_cached(sql)?.execute(params![
             self.run.0,
-            id,
+            id.key(),
             dispute.number.0.cast_signed()
         ])?;
         self.count(id, 1)
@@ -406,7 +407,8 @@ impl Measures<'_> {
             WHERE measured.dispute = ?1 AND measured.finding <> judged.finding";
         let mut moved = self.db.prepare_cached(sql)?;
         let moved = moved.query_row([dispute.0.cast_signed()], |row| {
-            Ok((RunId(row.get(0)?), row.get(1)?, row.get(2)?))
+            let ids: (StoredId, StoredId) = (row.get(1)?, row.get(2)?);
+            Ok((RunId(row.get(0)?), ids.0.0, ids.1.0))
         });
         let Some((run, from, to)) = moved.optional()? else {
             return Ok(());
@@ -417,7 +419,12 @@ impl Measures<'_> {
         let sql = "UPDATE measured SET dispute = CASE finding WHEN ?3 THEN ?4 END, side = NULL, judged = NULL,
              person = NULL WHERE run = ?1 AND finding IN (?2, ?3)";
         let mut update = self.db.prepare_cached(sql)?;
-        update.execute(params![run.0, from, to, dispute.0.cast_signed()])?;
+        update.execute(params![
+            run.0,
+            from.key(),
+            to.key(),
+            dispute.0.cast_signed()
+        ])?;
         problems.add(&numbers, 1)
     }
 
@@ -426,7 +433,7 @@ impl Measures<'_> {
         let votes: Vec<(&str, Option<&str>)> = match &record.by {
             Ruler::Judge { name } => vec![(&name.0, decided(record.ruling.ruling))],
             Ruler::Panel => {
-                let side = |ruling: &crate::domain::Ruling| decided(ruling.ruling);
+                let side = |ruling: &glee_model::domain::Ruling| decided(ruling.ruling);
                 let votes = record.votes.iter();
                 votes
                     .map(|vote| (vote.judge.0.as_str(), vote.ruling.as_ref().and_then(side)))
@@ -468,7 +475,7 @@ impl Measures<'_> {
             .db
             .prepare_cached(sql)?
             .query_row([dispute.0.cast_signed()], |row| {
-                Ok((row.get::<_, String>(0)?, row.get::<_, FindingId>(1)?))
+                Ok((row.get::<_, String>(0)?, row.get::<_, StoredId>(1)?.0))
             });
         let Some((run, id)) = place.optional()? else {
             return Ok(());
@@ -505,7 +512,9 @@ impl Measures<'_> {
         let reversed = self
             .db
             .prepare_cached(sql)?
-            .query_row(params![self.run.0, finding], |row| row.get(0));
+            .query_row(params![self.run.0, finding.key()], |row| {
+                Ok(row.get::<_, StoredId>(0)?.0)
+            });
         Ok(std::iter::once(finding)
             .chain(reversed.optional()?)
             .collect())
@@ -520,7 +529,8 @@ struct Disputed<'a> {
 
 impl Disputed<'_> {
     fn write(&self, sql: &str, values: &[&dyn ToSql]) -> rusqlite::Result<()> {
-        let mut all: Vec<&dyn ToSql> = vec![&self.run, &self.finding];
+        let finding = self.finding.key();
+        let mut all: Vec<&dyn ToSql> = vec![&self.run, &finding];
         all.extend(values);
         self.db
             .prepare_cached(sql)?

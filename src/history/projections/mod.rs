@@ -2,15 +2,17 @@
 //! rebuild of the views from the events gives the same rows.
 
 use jiff::Timestamp;
-use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, Type, ValueRef};
+use rusqlite::types::Type;
 use rusqlite::{Connection, Row, ToSql, params};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::domain::event::{
+use glee_model::domain::event::{
     ConsensusEvent, DisputeEvent, Event, EventKind, ReviewEvent, RunEvent, WatchEvent,
 };
-use crate::domain::{Dispute, DisputeNumber, Finding, FindingId, KeyedAnswer, RunId};
+use glee_model::domain::{Dispute, DisputeNumber, Finding, FindingId, KeyedAnswer, RunId};
+
+use crate::history::stored_id::StoredId;
 
 pub(crate) mod measures;
 pub(crate) mod problems;
@@ -129,13 +131,13 @@ fn keep_findings(db: &Connection, run: &RunId, findings: &[Finding]) -> rusqlite
     )?;
     for finding in findings {
         if let Some(was) = finding.was {
-            forget.execute(params![run.0, was])?;
+            forget.execute(params![run.0, was.key()])?;
         }
         let body = json(finding);
         insert.execute(params![
             run.0,
-            finding.id,
-            finding.was,
+            finding.id.key(),
+            finding.was.map(FindingId::key),
             finding.mandatory,
             body
         ])?;
@@ -155,7 +157,7 @@ fn keep_answers(db: &Connection, run: &RunId, answers: &[KeyedAnswer]) -> rusqli
 }
 
 /// The condition for the rows of open disputes. A dispute that only the configured route settled is open (see
-/// [`Settlement::binds`](crate::domain::event::Settlement::binds)).
+/// [`Settlement::binds`](glee_model::domain::event::Settlement::binds)).
 pub(crate) const OPEN: &str = "(disposition IS NULL OR ruled_by ->> '$.kind' = 'policy')";
 
 fn open(db: &Connection, run: &RunId, at: Timestamp, dispute: &Dispute) -> rusqlite::Result<()> {
@@ -168,7 +170,7 @@ fn open(db: &Connection, run: &RunId, at: Timestamp, dispute: &Dispute) -> rusql
         number,
         run.0,
         time(at),
-        finding.id,
+        finding.id.key(),
         finding.raw.severity.to_string(),
         finding.raw.title.as_written(),
         finding.raw.location().as_ref().map(json),
@@ -182,7 +184,7 @@ fn open(db: &Connection, run: &RunId, at: Timestamp, dispute: &Dispute) -> rusql
     for member in dispute.findings() {
         judged.execute(params![
             number,
-            member.id,
+            member.id.key(),
             member.raw.severity.to_string(),
             member.raw.title.as_written(),
             member.raw.location().as_ref().map(json),
@@ -202,7 +204,7 @@ fn open(db: &Connection, run: &RunId, at: Timestamp, dispute: &Dispute) -> rusql
 fn keep(db: &Connection, dispute: DisputeNumber, named: &[FindingId]) -> rusqlite::Result<()> {
     let number = dispute.0.cast_signed();
     let mut known = db.prepare_cached("SELECT finding FROM judged WHERE dispute = ?1")?;
-    let known = known.query_map([number], |row| row.get(0))?;
+    let known = known.query_map([number], |row| Ok(row.get::<_, StoredId>(0)?.0))?;
     let known = known.collect::<rusqlite::Result<Vec<FindingId>>>()?;
     let is_named = |id: &FindingId| named.iter().any(|named| named.addresses(*id));
     let (kept, left): (Vec<FindingId>, Vec<FindingId>) = known.into_iter().partition(is_named);
@@ -211,25 +213,12 @@ fn keep(db: &Connection, dispute: DisputeNumber, named: &[FindingId]) -> rusqlit
     }
     let mut remove = db.prepare_cached("DELETE FROM judged WHERE dispute = ?1 AND finding = ?2")?;
     for finding in left {
-        remove.execute(params![number, finding])?;
+        remove.execute(params![number, finding.key()])?;
     }
     let sql = "UPDATE dispute SET (finding, tag, title, location, raised_by) =
             (SELECT finding, tag, title, location, raised_by FROM judged WHERE dispute = ?1 ORDER BY finding LIMIT 1)
         WHERE number = ?1 AND finding NOT IN (SELECT finding FROM judged WHERE dispute = ?1)";
     db.prepare_cached(sql)?.execute([number]).map(drop)
-}
-
-impl ToSql for FindingId {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(self.key().into())
-    }
-}
-
-impl FromSql for FindingId {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        let key = i64::column_result(value)?;
-        Self::of_key(key).ok_or(FromSqlError::OutOfRange(key))
-    }
 }
 
 /// Formats a time in UTC with six decimals, so that sorting the texts also sorts the times.

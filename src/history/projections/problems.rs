@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use crate::domain::{DisputeNumber, FindingId, ProblemKey, RunId};
+use glee_model::domain::{DisputeNumber, FindingId, ProblemKey, RunId};
 
 pub(crate) struct Problems<'a> {
     pub(crate) db: &'a Connection,
@@ -26,7 +26,7 @@ impl Problems<'_> {
             .prepare_cached(
                 "INSERT OR IGNORE INTO problem (number, key, run, finding) VALUES (?1, ?2, ?3, ?4)",
             )?
-            .execute(params![number, key.0, run.0, finding])?;
+            .execute(params![number, key.0, run.0, finding.key()])?;
         self.older(number)
     }
 
@@ -53,7 +53,7 @@ impl Problems<'_> {
         let mut number = self.db.prepare_cached(sql)?;
         let mut numbers = BTreeSet::new();
         for finding in findings {
-            let found = number.query_row(params![run.0, finding], |row| row.get::<_, i64>(0));
+            let found = number.query_row(params![run.0, finding.key()], |row| row.get::<_, i64>(0));
             numbers.extend(found.optional()?);
         }
         Ok(numbers)
@@ -112,13 +112,13 @@ impl Problems<'_> {
         let sql = "UPDATE OR REPLACE measured SET finding = ?3, problem = ?4 WHERE run = ?1 AND finding = ?2";
         self.db
             .prepare_cached(sql)?
-            .execute(params![run.0, was, now, number])?;
+            .execute(params![run.0, was.key(), now.key(), number])?;
         let sql = "UPDATE problem SET finding = ifnull(
                 (SELECT min(m.finding) FROM measured m WHERE m.run = ?1 AND m.problem = problem.number), finding)
              WHERE run = ?1 AND finding = ?2";
         self.db
             .prepare_cached(sql)?
-            .execute(params![run.0, was])
+            .execute(params![run.0, was.key()])
             .map(drop)
     }
 

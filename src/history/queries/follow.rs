@@ -3,11 +3,11 @@
 use jiff::Timestamp;
 use rusqlite::Params;
 
-use crate::domain::RunId;
-use crate::domain::event::Event;
 use crate::history::projections::from_time;
 use crate::history::queries::query::event;
 use crate::history::{JournalError, store::Journal};
+use glee_model::domain::RunId;
+use glee_model::domain::event::Event;
 
 impl Journal {
     /// Returns the number of events in the history, which is also the id of the newest event.

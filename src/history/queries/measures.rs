@@ -4,9 +4,11 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use rusqlite::params;
 
-use crate::domain::{AgreementCount, Disposition, DisputeNumber, FindingTally, RunId, TallyKind};
 use crate::history::projections::{from_json, from_time};
 use crate::history::{JournalError, store::Journal};
+use glee_model::domain::{
+    AgreementCount, Disposition, DisputeNumber, FindingTally, RunId, TallyKind,
+};
 
 /// A dispute in which a judge or a panel dismissed the finding. Revoked and ended dismissals are excluded.
 #[derive(Clone, Debug, PartialEq, Eq)]

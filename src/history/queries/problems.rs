@@ -2,9 +2,10 @@
 
 use rusqlite::params;
 
-use crate::domain::{Finding, FindingId, ProblemKey, RunId};
 use crate::history::projections::from_json;
+use crate::history::stored_id::StoredId;
 use crate::history::{JournalError, store::Journal};
+use glee_model::domain::{Finding, FindingId, ProblemKey, RunId};
 
 /// The minimum number of digits of a key that identifies a problem.
 const DIGITS: usize = 4;
@@ -114,9 +115,11 @@ impl Journal {
     pub fn last_run_with(&self, id: FindingId) -> Result<Option<RunId>, JournalError> {
         let sql = "SELECT finding.run, finding.id, finding.was FROM finding JOIN run ON run.id = finding.run
             WHERE finding.id BETWEEN ?1 AND ?2 OR finding.was BETWEEN ?1 AND ?2 ORDER BY run.number DESC";
-        let group = params![id.group(), id.group().member(u8::MAX)];
+        let group = params![id.group().key(), id.group().member(u8::MAX).key()];
         let raised = self.rows(sql, group, |row| {
-            Ok((RunId(row.get(0)?), row.get(1)?, row.get(2)?))
+            let StoredId(finding) = row.get(1)?;
+            let was: Option<StoredId> = row.get(2)?;
+            Ok((RunId(row.get(0)?), finding, was.map(|was| was.0)))
         })?;
         let mut raised = raised.into_iter();
         let meant = raised.find(|(_, finding, was)| id.means(*finding, *was));

@@ -7,17 +7,18 @@ use jiff::tz::TimeZone;
 use rusqlite::types::Value;
 use rusqlite::{Params, Row, params_from_iter};
 
-use crate::domain::event::{DisputeEvent, Event, EventKind, Plan, ReviewEvent, Settlement};
-use crate::domain::{
-    Anchor, Disposition, Dispute, DisputeId, DisputeNumber, Finding, Location, Ruler, RulingWord,
-    RunId,
-};
 use crate::history::projections::{OPEN, from_json, from_time, json, time};
 use crate::history::queries::rows::{
     Binding, DisputeFilter, DisputeRecord, DisputeRow, OtherRunRow, Reopened, RulingFilter, RunRow,
     StageRow,
 };
+use crate::history::stored_id::StoredId;
 use crate::history::{JournalError, store::Journal};
+use glee_model::domain::event::{DisputeEvent, Event, EventKind, Plan, ReviewEvent, Settlement};
+use glee_model::domain::{
+    Anchor, Disposition, Dispute, DisputeId, DisputeNumber, Finding, Location, Ruler, RulingWord,
+    RunId,
+};
 
 const ALL: &str = "run = ?1";
 const OF_DISPUTES: &str = "run = ?1 AND kind IN ('dispute_opened', 'disputes_reopened', 'route_chosen', 'ruling_given', 'dispute_settled', 'ruling_revoked', 'ruling_ended')";
@@ -141,7 +142,7 @@ impl Journal {
                 Ok(Binding {
                     dispute: number(row)?.into(),
                     run: RunId(row.get("run")?),
-                    finding: row.get("judged")?,
+                    finding: row.get::<_, StoredId>("judged")?.0,
                     anchor,
                     title: row.get::<_, String>("judged_title")?.into(),
                     location: Some(location),
@@ -431,7 +432,8 @@ fn number(row: &Row<'_>) -> rusqlite::Result<DisputeNumber> {
 
 fn dispute_row(row: &Row<'_>) -> rusqlite::Result<DisputeRow> {
     let ruling: Option<String> = row.get("ruling")?;
-    let (run, finding) = (RunId(row.get("run")?), row.get("finding")?);
+    let run = RunId(row.get("run")?);
+    let StoredId(finding) = row.get("finding")?;
     Ok(DisputeRow {
         number: number(row)?,
         id: DisputeId::of(&run, finding),

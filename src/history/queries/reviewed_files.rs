@@ -4,8 +4,8 @@
 use rusqlite::{Row, params};
 
 use super::query;
-use crate::domain::{AgentName, PairAnswer, RunId, event::Event};
 use crate::history::{JournalError, chain::link, store::Journal};
+use glee_model::domain::{AgentName, PairAnswer, RunId, event::Event};
 
 /// The maximum number of rows that each query for earlier reviews returns.
 const RECENT: u32 = 4;

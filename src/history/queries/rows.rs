@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
-use crate::domain::event::{Mode, Settlement};
-use crate::domain::{
+use glee_model::domain::event::{Mode, Settlement};
+use glee_model::domain::{
     Anchor, CitedCode, Disposition, Dispute, DisputeId, DisputeNumber, ExitReason, FindingId,
     Location, ProblemKey, Ruler, RulingRef, RulingWord, RunId, Tag, Untrusted,
 };

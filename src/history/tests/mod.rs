@@ -11,10 +11,10 @@ use jiff::Timestamp;
 use rusqlite::Connection;
 
 use super::*;
-use crate::domain::event::{
+use glee_model::domain::event::{
     DisputeEvent, Event, EventKind, Mode, Plan, ReviewEvent, RunEvent, Settlement,
 };
-use crate::domain::{
+use glee_model::domain::{
     Advice as _, AgentName, Anchor, Answer, Disposition, DisputeNumber, ExitReason, Finding,
     FindingId, Location, Person, RawFinding, Response, Route, Ruler, Ruling, RulingRecord,
     RulingWord, RunId, Severity, Tag,

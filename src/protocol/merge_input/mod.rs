@@ -10,14 +10,14 @@ mod node;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::domain::{RawFinding, Severity, Untrusted};
 use crate::protocol::replies::review::{fields::places_in, result::is_approval};
 use crate::protocol::text::json::LenientValue;
 use crate::protocol::text::weakness;
-use crate::rules::consensus::{
+use glee_model::domain::{RawFinding, Severity, Untrusted};
+use glee_model::rules::consensus::{
     Debate, Defence, DefenceWord, Examination, ExaminationWord, Level, Member, UNTITLED,
 };
-use crate::rules::review::mandatory;
+use glee_model::rules::review::mandatory;
 use node::{Node, documents};
 
 /// The maximum length, in characters, of a title that is taken from the description of a finding.
@@ -457,7 +457,7 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use crate::domain::{Confidence, Cwe};
+    use glee_model::domain::{Confidence, Cwe};
 
     #[test]
     fn reviewers_answers_of_the_specification() {

@@ -3,9 +3,9 @@
 
 use serde::de::{Error as _, Unexpected};
 
-use crate::domain::Confidence;
 use crate::protocol::replies::review::fields::{BODIES, FILE, HEADS, LINE};
 use crate::protocol::text::{LenientValue, location, weakness};
+use glee_model::domain::Confidence;
 
 pub(crate) const MODEL: &[&str] = &["model", "reviewer", "agent"];
 /// Names of fields that contain the severity, in the order of preference.

@@ -8,16 +8,16 @@
 
 use serde_json::{Value, json};
 
-use crate::domain::{
-    AgentName, Dispute, EarlierDispute, Finding, FindingId, Location, Opinion, PairId, Question,
-    RawFinding, RulingRecord, Untrusted,
-};
 use crate::protocol::request::{
     Challenged, Change, CoderWritten, ComparedFinding, FailedCheck, FindingPair, Request,
     RulingInForce, SourceFile, StagePosition, StageSubject, Task, UncertainPair,
 };
 use crate::protocol::text::{nonce, printable};
-use crate::rules::{review::objections, stages::stage};
+use glee_model::domain::{
+    AgentName, Dispute, EarlierDispute, Finding, FindingId, Location, Opinion, PairId, Question,
+    RawFinding, RulingRecord, Untrusted,
+};
+use glee_model::rules::{review::objections, stages::stage};
 
 /// Returns the text that proves that an answer belongs to the request. In prose, this text is the closing line;
 /// in JSON, this text is the field `nonce`.

@@ -13,8 +13,8 @@ use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior, Value};
 
 use super::request::{Request, Task};
-use crate::domain::Advice;
-use crate::system::files;
+use glee_model::domain::Advice;
+use glee_system::files;
 
 mod context;
 mod project_templates;

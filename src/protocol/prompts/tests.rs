@@ -5,16 +5,16 @@
 use rstest::rstest;
 
 use super::*;
-use crate::domain::{
-    AgentName, Answer, AnswerStatus, Challenge, Disposition, Dispute, DisputeNumber,
-    EarlierDispute, ExaminationWord, Examined, Finding, FindingId, Grounds, Location, PairId,
-    RawFinding, Relation, Response, Ruler, Ruling, RulingRecord, RulingWord, Severity, Tag,
-};
 use crate::protocol::replies::review::reader;
 use crate::protocol::replies::{close, compare, debate, recheck, response, ruling};
 use crate::protocol::request::{
     Challenged, Change, ComparedFinding, FailedCheck, FindingPair, Item, RulingInForce, SourceFile,
     Task, UncertainPair,
+};
+use glee_model::domain::{
+    AgentName, Answer, AnswerStatus, Challenge, Disposition, Dispute, DisputeNumber,
+    EarlierDispute, ExaminationWord, Examined, Finding, FindingId, Grounds, Location, PairId,
+    RawFinding, Relation, Response, Ruler, Ruling, RulingRecord, RulingWord, Severity, Tag,
 };
 
 const NONCE: &str = "0123456789abcdeff0e1d2c3b4a59687";
@@ -95,7 +95,7 @@ fn dispute() -> Dispute {
         },
         route: None,
         rulings: Vec::new(),
-        objector: crate::domain::Objector::Coder,
+        objector: glee_model::domain::Objector::Coder,
         discarded_by: None,
         opened_by: None,
         participant: None,

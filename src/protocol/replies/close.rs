@@ -5,12 +5,12 @@ use std::io::{self, BufRead};
 
 use serde_json::Value;
 
-use crate::domain::{CodeRead, Untrusted};
 use crate::protocol::replies::closing::{Closing, FINDINGS, extent};
 use crate::protocol::replies::reply::Walk;
 use crate::protocol::replies::review::beside::{Bearing, bearing};
 use crate::protocol::text::ScanState;
 use crate::protocol::text::nonce::is_nonce;
+use glee_model::domain::{CodeRead, Untrusted};
 
 /// The largest prose beside the closing line that is read, in bytes.
 const PROSE_CAP: usize = 16 << 10;

@@ -4,10 +4,10 @@
 //! `answer_lines`). A line with a different nonce or without a number is ordinary text, not a closing line. The closing
 //! line of a review can also say how much of the code was read, as in `read=all`.
 
-use crate::domain::CodeRead;
 use crate::protocol::replies::reply::ReplyLine;
 use crate::protocol::text::LineKind;
 use crate::protocol::text::nonce::is_nonce;
+use glee_model::domain::CodeRead;
 
 #[derive(Debug)]
 pub(crate) struct Closing<'a> {

@@ -2,8 +2,8 @@
 
 use std::io::{self, BufRead};
 
-use crate::domain::{Comparison, FindingId, PairComparison, PairId};
 use crate::protocol::replies::by_finding::{self, AnswerWord, FindingAnswer, Names};
+use glee_model::domain::{Comparison, FindingId, PairComparison, PairId};
 
 pub use crate::protocol::replies::by_finding::AnswersByFinding;
 

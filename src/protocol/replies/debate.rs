@@ -7,17 +7,17 @@
 
 use std::io::{self, BufRead};
 
-use crate::domain::{
-    DefenceWord, Defended, ExaminationWord, Examined, Finding, FindingId, RawFinding, Severity,
-    Tag, Untrusted,
-};
 use crate::protocol::merge_input::{self, MergeInput};
 use crate::protocol::replies::by_finding::{self, AnswerWord, FindingAnswer};
 use crate::protocol::replies::reply::Walk;
 use crate::protocol::replies::review::reader;
 use crate::protocol::text::json::{LenientValue, ScanState};
 use crate::protocol::text::nonce::is_nonce;
-use crate::rules::review::mandatory;
+use glee_model::domain::{
+    DefenceWord, Defended, ExaminationWord, Examined, Finding, FindingId, RawFinding, Severity,
+    Tag, Untrusted,
+};
+use glee_model::rules::review::mandatory;
 
 pub use crate::protocol::replies::by_finding::{AnswersByFinding, Names};
 

@@ -13,8 +13,8 @@ use serde_json::{Map, Value};
 use super::closing::extent;
 use super::review::beside::{Bearing, bearing};
 use super::stage::{self, StageError};
-use crate::domain::{CodeRead, PeerIssue, PeerReview, ReviewRequest, Tag, Untrusted, Verdict};
-use crate::rules::review::mandatory;
+use glee_model::domain::{CodeRead, PeerIssue, PeerReview, ReviewRequest, Tag, Untrusted, Verdict};
+use glee_model::rules::review::mandatory;
 
 const ISSUES: usize = 100;
 

@@ -4,10 +4,10 @@
 use proptest::prelude::*;
 
 use super::{debate, recheck, response, ruling, stage};
-use crate::domain::{DisputeNumber, FindingId, Question, ReviewRequest};
 use crate::protocol::replies::peer_review;
 use crate::protocol::replies::review::reader;
 use crate::protocol::request::{StageSubject, Task};
+use glee_model::domain::{DisputeNumber, FindingId, Question, ReviewRequest};
 
 const NONCE: &str = "5e1f0c3a9b7d42e68a1c0f2b4d6e8091";
 

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::domain::Location;
+use glee_model::domain::Location;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NamedPlace {

@@ -6,8 +6,8 @@
 //! prompt cache. An agent can copy the mark from a prompt into code. Glee therefore removes the mark from all text
 //! that a prompt quotes.
 
-use crate::domain::RunId;
 use crate::protocol::request::Task;
+use glee_model::domain::RunId;
 
 /// The length of the mark in hexadecimal digits (64 bits). The mark is the first half of a nonce.
 const MARK: usize = 16;

@@ -4,7 +4,7 @@
 //! text cannot move the cursor, hide a line or create a link. A command that a continuous integration service
 //! would read from a log is escaped, too.
 
-use crate::domain::Untrusted;
+use glee_model::domain::Untrusted;
 
 /// Each of these texts begins a command for Azure Pipelines, GitHub's runner or TeamCity. The text can be at any
 /// position in a line.
@@ -22,15 +22,35 @@ pub trait Shown: written::Text {}
 impl<T: written::Text + ?Sized> Shown for T {}
 
 mod written {
+    use std::borrow::Cow;
+
     use super::Untrusted;
 
     pub trait Text {
         fn text(&self) -> &str;
     }
 
-    impl<T: AsRef<str> + ?Sized> Text for T {
+    impl Text for str {
         fn text(&self) -> &str {
-            self.as_ref()
+            self
+        }
+    }
+
+    impl Text for String {
+        fn text(&self) -> &str {
+            self
+        }
+    }
+
+    impl Text for Cow<'_, str> {
+        fn text(&self) -> &str {
+            self
+        }
+    }
+
+    impl<T: Text + ?Sized> Text for &T {
+        fn text(&self) -> &str {
+            (**self).text()
         }
     }
 

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::domain::Untrusted;
+use glee_model::domain::Untrusted;
 
 /// A reference of the form `path`, `path:12-18` or `path::Outer::name`.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Reads the weakness of a finding from the values that reviewers and analysers write.
 
-use crate::domain::Cwe;
 use crate::protocol::text::LenientValue;
+use glee_model::domain::Cwe;
 
 /// Names of fields that contain the id of a weakness.
 pub(crate) const NAMES: &[&str] = &["cwe", "CWE", "cwe_id", "cweId"];

@@ -9,11 +9,11 @@ mod workflow;
 
 use std::path::Path;
 
-use crate::domain::event::DisputeEvent;
 use crate::workflows::audit::workflow::AuditWorkflow;
 use crate::workflows::run::error::RunError;
 use crate::workflows::run::resources::{RunResources, RunSetup, new_run};
 use crate::workflows::run::workflow::Workflow as _;
+use glee_model::domain::event::DisputeEvent;
 
 pub use sample::{AuditSample, new_seed, sample};
 pub use workflow::AuditOutcome;

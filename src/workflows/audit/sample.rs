@@ -6,15 +6,15 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 
 use crate::config::settings::MaxAge;
-use crate::domain::{Agent, AuditPlan, Dispute, DisputeNumber, RunId};
 use crate::history::store::Journal;
-use crate::rules::measures;
-use crate::rules::review::rulings;
 use crate::workflows::review::code::sources::Sources;
 use crate::workflows::review::state::ReviewState;
 use crate::workflows::run::error::RunError;
 use crate::workflows::run::redaction::Redaction;
 use crate::workflows::run::resources::new_run;
+use glee_model::domain::{Agent, AuditPlan, Dispute, DisputeNumber, RunId};
+use glee_model::rules::measures;
+use glee_model::rules::review::rulings;
 
 /// A sample of dismissals, with all data that a judge needs for new rulings.
 #[derive(Debug)]

@@ -5,8 +5,6 @@ use std::convert::Infallible;
 
 use tracing::{Instrument as _, Span, info_span};
 
-use crate::domain::event::{CallAnswer, CallId, DisputeEvent, Event, EventKind, Purpose, RunEvent};
-use crate::domain::{DisputeNumber, ExitReason, RulingAudit, RunId, Spent};
 use crate::workflows::audit::sample::AuditSample;
 use crate::workflows::review::code::coder_changes::Trees;
 use crate::workflows::review::disputes::resolve;
@@ -17,6 +15,10 @@ use crate::workflows::run::error::RunError;
 use crate::workflows::run::resources::RunResources;
 use crate::workflows::run::runner;
 use crate::workflows::run::workflow::{Pending, Prepared, Rest, Step, Workflow};
+use glee_model::domain::event::{
+    CallAnswer, CallId, DisputeEvent, Event, EventKind, Purpose, RunEvent,
+};
+use glee_model::domain::{DisputeNumber, ExitReason, RulingAudit, RunId, Spent};
 
 /// The maximum number of requests to the judge for one ruling. Only an invalid answer leads to a second request.
 const ATTEMPTS: u32 = 2;

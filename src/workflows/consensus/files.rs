@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::outcome::StageOutcome;
 use crate::config::files::file::{self, FileError, Links};
-use crate::domain::StageAnswer;
+use glee_model::domain::StageAnswer;
 
 /// The folder for the outcomes of all stages and checkpoints, relative to the project's folder.
 pub const FOLDER: &str = ".glee/stages-out";

@@ -17,16 +17,18 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use crate::config::settings::Settings;
-use crate::domain::event::{ConsensusEvent, EventKind, RunEvent};
-use crate::domain::{Agent, Certainty, Decision, ExitReason, RunId, Settler, StagePlan, Untrusted};
 use crate::history::store::Journal;
-use crate::rules::stages::stage;
 use crate::workflows::consensus::settle_error::{SettleError, by_person};
 use crate::workflows::run::error::RunError;
 use crate::workflows::run::ports::Prompter;
 use crate::workflows::run::redaction::Redaction;
 use crate::workflows::run::resources::{RunResources, RunSetup};
 use crate::workflows::run::workflow::Workflow as _;
+use glee_model::domain::event::{ConsensusEvent, EventKind, RunEvent};
+use glee_model::domain::{
+    Agent, Certainty, Decision, ExitReason, RunId, Settler, StagePlan, Untrusted,
+};
+use glee_model::rules::stages::stage;
 use state::StageState;
 use workflow::ConsensusWorkflow;
 

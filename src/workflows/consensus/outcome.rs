@@ -4,14 +4,14 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::state::StageState;
-use crate::domain::event::{CallAnswer, Part};
-use crate::domain::{
+use crate::workflows::run::ports::OpenQuestion;
+use glee_model::domain::event::{CallAnswer, Part};
+use glee_model::domain::{
     AgentName, Approach, Decision, ExitReason, FailureKind, Question, Resolution, RunId, Settler,
     Spent, StageAnswer, StageStatus, StageVerdict, Synthesis,
 };
-use crate::rules::stages::checkpoint::{self, Tally};
-use crate::rules::stages::stage;
-use crate::workflows::run::ports::OpenQuestion;
+use glee_model::rules::stages::checkpoint::{self, Tally};
+use glee_model::rules::stages::stage;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StageOutcome {
@@ -233,16 +233,6 @@ pub(crate) fn open_question(state: &StageState, id: &str) -> Option<OpenQuestion
         opinions,
         validator,
     })
-}
-
-impl StageAnswer {
-    /// The answer as a JSON value. An answer in prose becomes a string.
-    pub fn value(&self) -> Value {
-        let object = serde_json::from_str(self.content.as_written())
-            .ok()
-            .filter(|_| self.json);
-        object.unwrap_or_else(|| json!(self.content))
-    }
 }
 
 impl StageOutcome {

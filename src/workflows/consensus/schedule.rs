@@ -1,13 +1,13 @@
 //! Computes the next steps of a stage or a checkpoint from its state.
 
-use crate::domain::event::{CallAnswer, ConsensusEvent, Part, Purpose};
-use crate::domain::{Agent, Settler, StageStatus, StageVerdict, Subject};
-use crate::rules::stages::checkpoint::{self, Tally};
-use crate::rules::stages::stage::{self, ARBITER_ATTEMPTS, ATTEMPTS, Arbitration};
 use crate::workflows::consensus::requests::why_again;
 use crate::workflows::consensus::state::StageState;
 use crate::workflows::run::attempts;
 use crate::workflows::run::workflow::Step;
+use glee_model::domain::event::{CallAnswer, ConsensusEvent, Part, Purpose};
+use glee_model::domain::{Agent, Settler, StageStatus, StageVerdict, Subject};
+use glee_model::rules::stages::checkpoint::{self, Tally};
+use glee_model::rules::stages::stage::{self, ARBITER_ATTEMPTS, ATTEMPTS, Arbitration};
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Asked {

@@ -1,7 +1,7 @@
 //! Checks a person's answer to a question, and defines the errors for answers and for decisions on deadlocks.
 
-use crate::domain::{Advice, Certainty, ExitReason, Question, Resolution, Settler};
 use crate::workflows::run::error::RunError;
+use glee_model::domain::{Advice, Certainty, ExitReason, Question, Resolution, Settler};
 
 #[derive(Debug, thiserror::Error)]
 pub enum SettleError {

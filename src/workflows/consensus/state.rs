@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::event::{
+use glee_model::domain::event::{
     CallAnswer, CallId, ConsensusEvent, Event, EventKind, Part, Purpose, RunEvent,
 };
-use crate::domain::{
+use glee_model::domain::{
     AgentName, Decision, ExitReason, Question, QuestionAnswer, Resolution, Said, Settler, Spent,
     StageAnswer, StagePlan, StageVerdict, Subject, Synthesis, Untrusted, Validation,
 };

@@ -5,8 +5,6 @@ use std::collections::BTreeSet;
 use tokio::task::spawn_blocking;
 use tracing::{Instrument as _, info_span};
 
-use crate::domain::event::{CallId, ConsensusEvent, Event, RunEvent};
-use crate::domain::{Approach, Certainty, Decision, Settler, Spent};
 use crate::workflows::consensus::outcome::{self, StageOutcome};
 use crate::workflows::consensus::requests;
 use crate::workflows::consensus::schedule::{self, Asked, StageStep};
@@ -18,6 +16,8 @@ use crate::workflows::run::ports::{Deadlock, OpenQuestion, PersonAnswer, Prompte
 use crate::workflows::run::resources::RunResources;
 use crate::workflows::run::runner;
 use crate::workflows::run::workflow::{Pending, Prepared, Rest, Step, Workflow};
+use glee_model::domain::event::{CallId, ConsensusEvent, Event, RunEvent};
+use glee_model::domain::{Approach, Certainty, Decision, Settler, Spent};
 
 pub(crate) struct ConsensusWorkflow {
     resources: RunResources,

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use thiserror::Error;
 
-use crate::domain::Untrusted;
+use glee_model::domain::Untrusted;
 
 /// A host of pull requests.
 ///

@@ -1,10 +1,10 @@
 //! The check on the head commit.
 
 use crate::config::settings::PrMode;
-use crate::domain::{DisputeNumber, ExitReason};
 use crate::workflows::hosts::{Check, CheckState};
 use crate::workflows::pull_request::input::RequestReview;
 use crate::workflows::pull_request::standing::RequestStanding;
+use glee_model::domain::{DisputeNumber, ExitReason};
 
 /// How many mandatory findings and how many disputes prevent a clean outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,12 +55,12 @@ pub(crate) fn check(review: &RequestReview<'_>, title: String, summary: String) 
         .outcome
         .findings
         .iter()
-        .any(crate::domain::SettledFinding::blocks)
+        .any(glee_model::domain::SettledFinding::blocks)
         || review
             .outcome
             .disputes
             .iter()
-            .any(crate::domain::Dispute::is_open);
+            .any(glee_model::domain::Dispute::is_open);
     // If no finding or dispute is open, the exit reason `FindingsOpen` means that a command of `review.verify`
     // failed.
     let fails_verification = review.outcome.exit == ExitReason::FindingsOpen && !was_blocked;

@@ -1,10 +1,10 @@
 //! The standing of a finding, after all disputes about it.
 
-use crate::domain::{
+use crate::workflows::pull_request::input::{RequestDispute, RequestReview};
+use glee_model::domain::{
     Disposition, Dispute, FindingState, Route, RulingRecord, SettledFinding, SharedRuling,
     Untrusted,
 };
-use crate::workflows::pull_request::input::{RequestDispute, RequestReview};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum RequestStanding<'a> {

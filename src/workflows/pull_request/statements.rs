@@ -10,7 +10,6 @@
 //!   resolves the thread of an open mandatory finding, Glee opens the thread again, but only once. After the
 //!   finding was closed and raised again, Glee can open the thread once more.
 
-use crate::domain::{FindingId, SettledFinding};
 use crate::workflows::hosts::Thread;
 use crate::workflows::pull_request::input::RequestReview;
 use crate::workflows::pull_request::marker::{
@@ -20,6 +19,7 @@ use crate::workflows::pull_request::replies::{PendingReplies, Replies};
 use crate::workflows::pull_request::standing::{KnownDecision, RequestStanding};
 use crate::workflows::pull_request::text;
 use crate::workflows::pull_request::threads::{self, FindingThread, ToldFinding};
+use glee_model::domain::{FindingId, SettledFinding};
 
 const ENFORCED: &str = "enforced";
 
@@ -128,7 +128,7 @@ fn statement(standing: &RequestStanding<'_>, decision: &KnownDecision<'_>) -> Th
         _ => {
             let disposition = decision
                 .disposition
-                .map_or("discarded", crate::domain::Disposition::as_str);
+                .map_or("discarded", glee_model::domain::Disposition::as_str);
             ThreadStatement::Ruled {
                 disposition: disposition.to_owned(),
             }

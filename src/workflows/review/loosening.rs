@@ -12,9 +12,9 @@ use crate::config::settings::{
     OnDispute, Opinions, PrMode, PrSettings, ProjectSettings, Redaction, ReviewSettings, Rulings,
     Sandbox, Settings, UiSettings, Validate, WatchSettings,
 };
-use crate::domain::{Agent, Loosened, Role, Route, Severity, Tag};
-use crate::rules::review::mandatory::is_mandatory;
 use crate::workflows::review::plan::{first_choice, judges, reviewers};
+use glee_model::domain::{Agent, Loosened, Role, Route, Severity, Tag};
+use glee_model::rules::review::mandatory::is_mandatory;
 
 /// Returns what the settings `now` loosen against the settings `than`. The list is empty if a review with `now` is at
 /// least as strict.

@@ -25,10 +25,6 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::domain::event::{AtBase, EventKind, FixRequest, Mode, Plan, ReviewEvent, RunEvent};
-use crate::domain::{
-    Agent, AgentName, Dispute, DisputeNumber, ExitReason, Outcome, Route, RunId, Usage,
-};
 use crate::workflows::review::code::coder_changes::Trees;
 use crate::workflows::review::code::scripts::Scripts;
 use crate::workflows::review::code::sources::Sources;
@@ -46,6 +42,10 @@ use crate::workflows::run::resources::RunResources;
 use crate::workflows::run::workflow::Workflow as _;
 use crate::workflows::run::write_guard::WriteGuard;
 use crate::workspace::{Target, Unfollowed, WorkspaceError};
+use glee_model::domain::event::{AtBase, EventKind, FixRequest, Mode, Plan, ReviewEvent, RunEvent};
+use glee_model::domain::{
+    Agent, AgentName, Dispute, DisputeNumber, ExitReason, Outcome, Route, RunId, Usage,
+};
 
 pub use crate::workflows::review::recorded::preview::{Preview, preview};
 pub use crate::workflows::review::recorded::prune::{Pruned, prune, prune_transcripts};

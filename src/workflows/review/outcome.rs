@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 
 use crate::config::settings::{ReviewSettings, Skipped};
-use crate::domain::event::{CallAnswer, CallId, Plan, Purpose};
-use crate::domain::{
+use crate::protocol::text::printable;
+use crate::workflows::review::code::coverage;
+use crate::workflows::review::state::{RecordedCall, ReviewState};
+use glee_model::domain::event::{CallAnswer, CallId, Plan, Purpose};
+use glee_model::domain::{
     AdvisoryStatus, AgentName, AnswerProblem, AnswerStatus, Coverage, Disposition, ExitReason,
     Failure, FailureKind, FileChange, Finding, FindingState, NoLongerRaised, Outcome, Proof,
     RawFinding, Reused, ReusedFrom, ReviewerReport, Role, RunId, SettledFinding, Skip, Tag,
     Untrusted, number_of,
 };
-use crate::protocol::text::printable;
-use crate::rules::review::exit_status;
-use crate::workflows::review::code::coverage;
-use crate::workflows::review::state::{RecordedCall, ReviewState};
+use glee_model::rules::review::exit_status;
 
 pub(crate) fn exit(state: &ReviewState, review: &ReviewSettings) -> ExitReason {
     if let Some(plan) = state.plan.as_ref().filter(|plan| plan.shards.is_empty()) {
@@ -411,7 +411,7 @@ fn reviewers(state: &ReviewState) -> Vec<ReviewerReport> {
         AnswerStatus::Complete => 2,
         AnswerStatus::Clean => 3,
     };
-    let report = |agent: &crate::domain::Agent| {
+    let report = |agent: &glee_model::domain::Agent| {
         let mut report = ReviewerReport {
             name: agent.name.clone(),
             status: AnswerStatus::Clean,

@@ -8,15 +8,15 @@ use std::collections::BTreeSet;
 use crate::agents::AdapterKind;
 use crate::config::schema::values::ReviewerChoice;
 use crate::config::settings::{Compare, Settings, Validate};
-use crate::domain::event::{FixRequest, Mode, Plan};
-use crate::domain::{Advice, Agent, AgentName, FindingId, Role, Route, SkipReason};
 use crate::protocol::request::SourceFile;
 use crate::protocol::secrets;
-use crate::rules::consensus::Policy;
-use crate::rules::review::coder_selection;
 use crate::workflows::review::recorded::reuse::instructions::is_instruction;
 use crate::workspace::Target;
 use crate::workspace::select::filter;
+use glee_model::domain::event::{FixRequest, Mode, Plan};
+use glee_model::domain::{Advice, Agent, AgentName, FindingId, Role, Route, SkipReason};
+use glee_model::rules::consensus::Policy;
+use glee_model::rules::review::coder_selection;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReviewPlanError {

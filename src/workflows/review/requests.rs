@@ -2,11 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use crate::domain::event::{CallAnswer, CallId, Purpose};
-use crate::domain::{
-    AnswerStatus, AskedFile, Disposition, Dispute, Finding, FindingId, RaisedIn, RunId, meanings,
-    number_of,
-};
 use crate::history::queries::problems::KnownProblems;
 use crate::history::queries::rows::Binding;
 use crate::protocol::replies::close;
@@ -21,6 +16,11 @@ use crate::workflows::review::findings::round::RoundContext;
 use crate::workflows::review::findings::{recognition, unsure};
 use crate::workflows::review::state::ReviewState;
 use crate::workspace::diff::delta;
+use glee_model::domain::event::{CallAnswer, CallId, Purpose};
+use glee_model::domain::{
+    AnswerStatus, AskedFile, Disposition, Dispute, Finding, FindingId, RaisedIn, RunId, meanings,
+    number_of,
+};
 
 pub(crate) struct RequestBuilder<'a> {
     pub(crate) state: &'a ReviewState,

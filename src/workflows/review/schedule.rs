@@ -6,17 +6,17 @@
 use std::collections::BTreeSet;
 
 use crate::config::settings::DebateRounds;
-use crate::domain::event::{
-    CallAnswer, CallId, DisputeEvent, EventKind, Mode, Purpose, ReviewEvent,
-};
-use crate::domain::{
-    AgentName, AnswerStatus, Disposition, Dispute, DisputeNumber, Finding, FindingId, FindingState,
-    RaisedIn, Role, Route, Ruler, RulingWord, Untrusted,
-};
-use crate::rules::review::objections::{Stance, stance};
 use crate::workflows::review::state::{RecordedCall, ReviewState};
 use crate::workflows::run::attempts;
 use crate::workflows::run::workflow::Step;
+use glee_model::domain::event::{
+    CallAnswer, CallId, DisputeEvent, EventKind, Mode, Purpose, ReviewEvent,
+};
+use glee_model::domain::{
+    AgentName, AnswerStatus, Disposition, Dispute, DisputeNumber, Finding, FindingId, FindingState,
+    RaisedIn, Role, Route, Ruler, RulingWord, Untrusted,
+};
+use glee_model::rules::review::objections::{Stance, stance};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ReviewEffect {
@@ -580,11 +580,11 @@ pub(crate) fn sent(state: &ReviewState, dispute: DisputeNumber) -> EventKind {
 pub(crate) fn settlement(
     state: &ReviewState,
     number: DisputeNumber,
-) -> Option<crate::domain::event::Settlement> {
-    use crate::domain::event::Settlement;
+) -> Option<glee_model::domain::event::Settlement> {
+    use glee_model::domain::event::Settlement;
     let dispute = state.disputes.get(&number)?;
     let ruled = state.last_ruling(dispute).and_then(|record| {
-        let disposition = crate::rules::review::objections::disposition(&record.ruling)?;
+        let disposition = glee_model::rules::review::objections::disposition(&record.ruling)?;
         Some(Settlement {
             disposition,
             by: record.by.clone(),
@@ -607,13 +607,13 @@ pub(crate) fn settlement(
 mod tests {
     use super::*;
     use crate::agents::samples;
-    use crate::domain::event::{Plan, RunEvent};
-    use crate::domain::{
+    use glee_model::domain::event::{Plan, RunEvent};
+    use glee_model::domain::{
         Agent, Anchor, Answer, Comparison, Coverage, EarlierDispute, Finding, PairAnswer,
         PairComparison, PairId, Person, RawFinding, Recheck, Relation, Response, Ruling,
         RulingRecord, Severity, Tag, UnsurePair,
     };
-    use crate::rules::consensus::Answers;
+    use glee_model::rules::consensus::Answers;
 
     struct Play {
         state: ReviewState,
@@ -793,7 +793,7 @@ mod tests {
         }
 
         fn changed(&mut self, call: CallId, touched: &[u32]) -> &mut Self {
-            let change = crate::domain::FileChange {
+            let change = glee_model::domain::FileChange {
                 file: "a.py".into(),
                 added: 1,
                 removed: 1,
@@ -827,7 +827,7 @@ mod tests {
                 objection,
                 route: None,
                 rulings: Vec::new(),
-                objector: crate::domain::Objector::Coder,
+                objector: glee_model::domain::Objector::Coder,
                 discarded_by: None,
                 opened_by: None,
                 participant: None,

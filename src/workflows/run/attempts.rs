@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::AgentName;
-use crate::domain::event::{CallAnswer, CallId, Purpose};
+use glee_model::domain::AgentName;
+use glee_model::domain::event::{CallAnswer, CallId, Purpose};
 
 /// Returns the key and the value of an agent's last call for a purpose.
 pub(crate) fn last<'a, A>(

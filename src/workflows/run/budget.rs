@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::config::settings::{Limits, Settings};
-use crate::domain::event::{CallAnswer, CallId, Purpose};
-use crate::domain::{AgentName, Spent};
-use crate::rules::budget;
 use crate::workflows::run::call::CallOutcome;
+use glee_model::domain::event::{CallAnswer, CallId, Purpose};
+use glee_model::domain::{AgentName, Spent};
+use glee_model::rules::budget;
 
 /// While at least this number of calls is running, no further call of a judge begins. If `review.jobs` is lower
 /// than this number, `review.jobs` applies instead.
@@ -92,7 +92,7 @@ pub(crate) fn notices(settings: &Settings, spent: &Spent, then: &str) -> Vec<Str
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::FailureKind;
+    use glee_model::domain::FailureKind;
 
     #[test]
     fn a_rate_limit_slows_its_agent_down_and_answers_speed_it_up_again() {

@@ -10,13 +10,13 @@ use crate::agents::error::AgentError;
 use crate::agents::process::sandbox::confinement::Guarded;
 use crate::agents::{Agents, AnswerText, Ask, CallResult, Session, Stop, TranscriptFiles};
 use crate::config::settings::{Limits, Settings};
-use crate::domain::event::{CallAnswer, CallId, Transcript};
-use crate::domain::{Agent, AnswerStatus, CallMetadata, FailureKind, Usage};
 use crate::protocol::request::{Request, Task};
 use crate::workflows::run::answers;
 use crate::workflows::run::ports::Sink;
 use crate::workflows::run::redaction::Redaction;
 use crate::workflows::run::write_guard::{Observation, WriteCheck};
+use glee_model::domain::event::{CallAnswer, CallId, Transcript};
+use glee_model::domain::{Agent, AnswerStatus, CallMetadata, FailureKind, Usage};
 
 pub(crate) struct CallRequest {
     pub(crate) agent: Agent,
@@ -254,7 +254,7 @@ pub(crate) fn failed(error: String, hint: Option<String>) -> CallAnswer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{ReadExtent, TracedRead};
+    use glee_model::domain::{ReadExtent, TracedRead};
 
     #[test]
     fn a_reviewer_whose_every_read_was_refused_is_not_clean() {

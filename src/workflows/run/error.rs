@@ -2,10 +2,10 @@
 
 use std::io;
 
-use crate::domain::{Advice, ExitReason, RunId};
 use crate::history::JournalError;
 use crate::protocol::prompts::PromptError;
 use crate::workspace::WorkspaceError;
+use glee_model::domain::{Advice, ExitReason, RunId};
 
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {

@@ -3,10 +3,12 @@
 use std::sync::{Arc, Mutex};
 
 use crate::agents::StopHandle;
-use crate::domain::event::{CallId, Event};
-use crate::domain::{Approach, Decision, Dispute, Opinion, Question, Route, RulingWord, Untrusted};
 use crate::protocol::request::StagePosition;
 use crate::workspace::code::anchors::Excerpt;
+use glee_model::domain::event::{CallId, Event};
+use glee_model::domain::{
+    Approach, Decision, Dispute, Opinion, Question, Route, RulingWord, Untrusted,
+};
 use serde::Serialize;
 
 pub trait EventSink: Send {

@@ -11,11 +11,11 @@ use std::path::Path;
 
 use crate::agents::{AnswerText, TranscriptFiles};
 use crate::config::settings;
-use crate::domain::event::EventKind;
-use crate::domain::{Agent, FileChange, number_of};
 use crate::history::redacted;
 use crate::protocol::request::{Request, SourceFile};
 use crate::protocol::secrets;
+use glee_model::domain::event::EventKind;
+use glee_model::domain::{Agent, FileChange, number_of};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Redaction {

@@ -10,15 +10,12 @@ use tracing::{Span, info, info_span, warn};
 use crate::agents::process::sandbox::confinement::Guarded;
 use crate::agents::{Agents, Stop, TranscriptFiles};
 use crate::config::settings::Settings;
-use crate::domain::event::{CallAnswer, CallId, Event, EventKind, RunEvent};
-use crate::domain::{Agent, RunId, Spent};
 use crate::history::JournalError;
 use crate::history::store::Journal;
 use crate::protocol::prompts;
 use crate::protocol::request::Request;
 use crate::protocol::secrets;
 use crate::protocol::text::nonce;
-use crate::system::log;
 use crate::workflows::run::budget::{self, Pace};
 use crate::workflows::run::call::{AgentCall, CallOutcome, CallRequest};
 use crate::workflows::run::error::RunError;
@@ -26,6 +23,9 @@ use crate::workflows::run::ports::{EventSink, Sink};
 use crate::workflows::run::redaction::Redaction;
 use crate::workflows::run::write_guard::{self, Found, WriteGuard};
 use crate::workspace::root::Workspace;
+use glee_model::domain::event::{CallAnswer, CallId, Event, EventKind, RunEvent};
+use glee_model::domain::{Agent, RunId, Spent};
+use glee_system::log;
 
 pub struct RunSetup {
     pub workspace: Arc<Workspace>,

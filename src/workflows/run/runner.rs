@@ -6,13 +6,13 @@
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 
-use crate::domain::AgentName;
-use crate::domain::event::{CallId, Purpose};
 use crate::workflows::run::budget::{self, Place};
 use crate::workflows::run::call::CallOutcome;
 use crate::workflows::run::error::RunError;
 use crate::workflows::run::resources::RunResources;
 use crate::workflows::run::workflow::{Pending, Prepared, Rest, Step, Workflow};
+use glee_model::domain::AgentName;
+use glee_model::domain::event::{CallId, Purpose};
 
 type StepOf<W> = Step<<W as Workflow>::Effect, <W as Workflow>::Question>;
 

@@ -5,11 +5,11 @@
 
 use std::pin::Pin;
 
-use crate::domain::event::{CallAnswer, CallId, Event, EventKind};
-use crate::domain::{RunId, Spent};
 use crate::workflows::run::call::{AgentCall, CallOutcome, CallRequest};
 use crate::workflows::run::error::RunError;
 use crate::workflows::run::resources::RunResources;
+use glee_model::domain::event::{CallAnswer, CallId, Event, EventKind};
+use glee_model::domain::{RunId, Spent};
 
 pub(crate) type Pending<T> = Pin<Box<dyn Future<Output = T>>>;
 

@@ -10,12 +10,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::domain::event::{CallAnswer, CallId};
 use crate::workspace::guard::control_files::{ControlKind, control_kind};
 use crate::workspace::root::Workspace;
 use crate::workspace::{
     ChangeKind, ChangedSubject, ObservedChange, TreeFingerprint, Unfollowed, WorkspaceError,
 };
+use glee_model::domain::event::{CallAnswer, CallId};
 
 /// While other guarded calls are running, a new call reuses an observation of the tree if the observation is
 /// younger than this duration.
@@ -231,7 +231,7 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use crate::domain::event::Purpose;
+    use glee_model::domain::event::Purpose;
 
     fn call(agent: &str) -> CallId {
         CallId {

@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 
 use super::state::{Cycle, CycleAnswers, WatchState};
 use crate::agents::CommandInput;
-use crate::domain::event::{CallAnswer, CallId, Purpose};
-use crate::domain::{
-    Action, AgentName, Ballot, FileChange, OpenConcern, PeerIssue, PeerReview, ReviewRequest,
-    RunId, Untrusted, Verdict, WatchPlan, number_of,
-};
 use crate::protocol::text::printable;
 use crate::workflows::run::attempts;
 use crate::workflows::watch::issues::Issue;
+use glee_model::domain::event::{CallAnswer, CallId, Purpose};
+use glee_model::domain::{
+    Action, AgentName, Ballot, FileChange, OpenConcern, PeerIssue, PeerReview, ReviewRequest,
+    RunId, Untrusted, Verdict, WatchPlan, number_of,
+};
 
 const CHANGES: usize = 256 << 10;
 /// The maximum number of open issues in a review request.
@@ -171,7 +171,7 @@ pub(crate) fn raised(cycle: &Cycle) -> impl Iterator<Item = (&AgentName, &PeerIs
     identified(cycle).map(|(_, reviewer, issue)| (reviewer, issue))
 }
 
-/// The issues of [`raised`], with their ids in an [`UnsurePair`](crate::domain::UnsurePair).
+/// The issues of [`raised`], with their ids in an [`UnsurePair`](glee_model::domain::UnsurePair).
 pub(crate) fn identified(cycle: &Cycle) -> impl Iterator<Item = (String, &AgentName, &PeerIssue)> {
     let reviews = reviews(cycle).filter(|(_, review)| review.verdict != Verdict::Approved);
     reviews.flat_map(|(agent, review)| {

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{AgentName, EventType, PeerIssue, Untrusted};
+use glee_model::domain::{AgentName, EventType, PeerIssue, Untrusted};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LastEvent {

@@ -18,7 +18,6 @@ mod tests;
 pub(crate) mod workers;
 mod workflow;
 
-use crate::domain::{RunId, WatchPlan};
 use crate::history::store::Journal;
 use crate::workflows::run::error::RunError;
 use crate::workflows::run::resources::new_run;
@@ -26,6 +25,7 @@ use crate::workflows::watch::issues::Issue;
 use crate::workflows::watch::plan::plan;
 use crate::workflows::watch::setup::WatchSetup;
 use crate::workflows::watch::status::WatchReport;
+use glee_model::domain::{RunId, WatchPlan};
 use state::WatchState;
 use workflow::WatchWorkflow;
 

@@ -2,8 +2,8 @@
 
 use crate::config::schema::values::ReviewerChoice;
 use crate::config::settings::{Compare, Settings};
-use crate::domain::{Advice, Agent, Job, Role, WatchPlan};
 use crate::workspace::root::Workspace;
+use glee_model::domain::{Advice, Agent, Job, Role, WatchPlan};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum WatchPlanError {

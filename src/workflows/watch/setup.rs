@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use tokio::sync::{mpsc, watch};
 
-use crate::domain::Untrusted;
 use crate::workflows::run::resources::RunSetup;
 use crate::workflows::watch::socket::protocol::{Batch, Intake};
 use crate::workflows::watch::status::WatchReport;
+use glee_model::domain::Untrusted;
 
 pub struct WatchSetup {
     pub run: RunSetup,

@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use crate::domain::event::{
+use crate::workflows::watch::issues::{Issue, LastEvent};
+use glee_model::domain::event::{
     CallAnswer, CallId, DisputeEvent, Event, EventKind, Purpose, RunEvent, WatchEvent,
 };
-use crate::domain::{
+use glee_model::domain::{
     Action, AgentEvent, AgentName, Ballot, Dispute, DisputeNumber, EventType, PeerIssue,
     PeerReview, ReviewRequest, Spent, Trigger, UnsurePair, Untrusted, Verdict, WatchPlan,
     WatchStatus,
 };
-use crate::rules::watch::triggers::trigger;
-use crate::workflows::watch::issues::{Issue, LastEvent};
+use glee_model::rules::watch::triggers::trigger;
 
 /// The maximum number of summaries, and the maximum number of files, that are stored for an agent. When the
 /// number of summaries reaches the maximum, each new summary replaces the oldest summary. When the number of

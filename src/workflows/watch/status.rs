@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::state::WatchState;
-use crate::domain::{Action, AgentName, RunId, Trigger, Untrusted, WatchStatus};
 use crate::workflows::watch::issues::{Issue, LastEvent};
+use glee_model::domain::{Action, AgentName, RunId, Trigger, Untrusted, WatchStatus};
 
 /// The status of a watch, in the format of `glee watch status --json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

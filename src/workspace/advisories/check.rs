@@ -10,13 +10,13 @@ use aho_corasick::AhoCorasick;
 
 use super::osv;
 use crate::config::settings::Advisories;
-use crate::domain::Advice;
-use crate::rules::advisories::{Advisory, AdvisoryMatch, Locked};
-use crate::rules::consensus::{AdvisoryStatus, Category, Member, category};
-use crate::system::files;
 use crate::workspace::advisories::lockfiles;
 use crate::workspace::root::Workspace;
 use crate::workspace::select::walk;
+use glee_model::domain::Advice;
+use glee_model::rules::advisories::{Advisory, AdvisoryMatch, Locked};
+use glee_model::rules::consensus::{AdvisoryStatus, Category, Member, category};
+use glee_system::files;
 
 const IDS: [&str; 8] = [
     "CVE-", "GHSA-", "RUSTSEC-", "PYSEC-", "GO-", "OSV-", "MAL-", "SNYK-",
@@ -312,7 +312,7 @@ mod tests {
     use std::io::Write as _;
 
     use super::*;
-    use crate::domain::RawFinding;
+    use glee_model::domain::RawFinding;
 
     const TIME: &str = r#"{"id": "RUSTSEC-2020-0071", "aliases": ["CVE-2020-26235"], "affected": [{
         "package": {"ecosystem": "crates.io", "name": "time"},

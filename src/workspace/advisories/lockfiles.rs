@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::rules::advisories::{Ecosystem, Locked};
+use glee_model::rules::advisories::{Ecosystem, Locked};
 
 pub(crate) const NAMES: [&str; 8] = [
     "Cargo.lock",

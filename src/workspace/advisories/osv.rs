@@ -10,7 +10,7 @@ use serde_json::json;
 use ureq::Agent;
 use ureq::http::StatusCode;
 
-use crate::rules::advisories::{Advisory, Locked};
+use glee_model::rules::advisories::{Advisory, Locked};
 
 /// The timeout of one request.
 const ANSWER: Duration = Duration::from_secs(10);
@@ -160,7 +160,7 @@ mod tests {
     use std::thread;
 
     use super::*;
-    use crate::rules::advisories::Ecosystem;
+    use glee_model::rules::advisories::Ecosystem;
 
     /// Answers `requests` HTTP requests; the thread returns the text of each request.
     fn serve(

@@ -11,10 +11,10 @@ use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 use std::sync::{Arc, OnceLock};
 
-use crate::domain::{Anchor, Ground, Location, RawFinding};
-use crate::rules::consensus::similarity::identity;
-use crate::rules::review::ground;
 use crate::workspace::select::filter;
+use glee_model::domain::{Anchor, Ground, Location, RawFinding};
+use glee_model::rules::consensus::similarity::identity;
+use glee_model::rules::review::ground;
 
 const NO_CATEGORY: &str = "bug";
 
@@ -614,7 +614,7 @@ mod grammar {
 
 #[cfg(test)]
 mod tests {
-    use crate::domain::{Severity, Tag};
+    use glee_model::domain::{Severity, Tag};
 
     use super::*;
 

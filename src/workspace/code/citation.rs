@@ -2,9 +2,9 @@
 
 use similar::DiffTag;
 
-use crate::rules::consensus::Member;
 use crate::workspace::code::anchors::Blocks;
 use crate::workspace::diff::unified;
+use glee_model::rules::consensus::Member;
 
 /// Quoted names with fewer bytes than this number are not checked.
 const SHORTEST: usize = 3;
@@ -67,7 +67,7 @@ pub fn inserted(before: &str, now: &str) -> Vec<(u32, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::RawFinding;
+    use glee_model::domain::RawFinding;
 
     const TEXT: &str =
         "def load(path):\n    return eval(path)\n\n\ndef save(path):\n    return dump(path)\n";

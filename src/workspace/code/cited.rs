@@ -1,14 +1,14 @@
 //! The code that a ruling cites. The code is recorded when the ruling is given. A later run applies the ruling only
 //! if the code still stands.
 
-use crate::domain::{
-    CitedChange, CitedCode, Ruling, RulingRecord, RulingWord, Untrusted, is_inside, meanings,
-};
 use crate::protocol::secrets;
 use crate::protocol::text::references::{self, Reference, references};
 use crate::workspace::code::anchors::Blocks;
 use crate::workspace::diff::unified;
 use crate::workspace::root::Workspace;
+use glee_model::domain::{
+    CitedChange, CitedCode, Ruling, RulingRecord, RulingWord, Untrusted, is_inside, meanings,
+};
 
 /// A ruling keeps at most this number of pieces of cited code.
 const MOST: usize = 10;
@@ -200,7 +200,7 @@ fn folded<'a>(lines: impl Iterator<Item = &'a str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{Grounds, Location, Ruler};
+    use glee_model::domain::{Grounds, Location, Ruler};
 
     const APP: &str = "import os\nimport auth\n\n\n@auth.admin\ndef gone(db):\n    check(db)\n    db.delete()\n\n\ndef b():\n    return 1\n\n\nclass C:\n    @auth.admin\n    def m(self):\n        return 2\n";
     const AUTH: &str = "fn admin() {\n    check();\n}\n\n// The caller checks.\nfn other() {}\n";

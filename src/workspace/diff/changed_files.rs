@@ -6,9 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use crate::domain::SkipReason;
 use crate::protocol::request::SourceFile;
-use crate::system::files;
 use crate::workspace::code::text_files;
 use crate::workspace::diff::metadata_changes::{self, FACTOR, MetadataEdit};
 use crate::workspace::diff::unified;
@@ -23,6 +21,8 @@ use crate::workspace::select::ignores::Ignores;
 use crate::workspace::select::selection::{SelectOptions, Selection};
 use crate::workspace::select::walk;
 use crate::workspace::{Result, WorkspaceError};
+use glee_model::domain::SkipReason;
+use glee_system::files;
 
 const RAW: [&str; 7] = [
     "--raw",

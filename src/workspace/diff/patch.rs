@@ -7,7 +7,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::domain::SkipReason;
 use crate::protocol::request::SourceFile;
 use crate::workspace::code::text_files;
 use crate::workspace::diff::parse::{self, Broken, Patch, Side};
@@ -18,6 +17,7 @@ use crate::workspace::select::filter::{self, Before, Selected};
 use crate::workspace::select::ignores::{self, Ignores};
 use crate::workspace::select::selection::{SelectOptions, Selection};
 use crate::workspace::{Result, WorkspaceError};
+use glee_model::domain::SkipReason;
 
 struct Located {
     path: String,

@@ -11,11 +11,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::history::{MAX_RECORD, Refusal};
-use crate::system::private;
 use crate::workspace::git::objects::{GitObject, Objects};
 use crate::workspace::git::plumbing::Repository;
 use crate::workspace::git::{object_id, path_bytes};
 use crate::workspace::{Result, Workspace, WorkspaceError};
+use glee_system::private;
 
 const REF: &str = "refs/glee/history";
 /// Limits on the data that Glee reads from a remote. `MOST_BYTES` is the maximum total size of new records.

@@ -10,11 +10,11 @@ use std::time::Duration;
 use nix::sys::signal::kill;
 use nix::unistd::Pid;
 
-use crate::domain::Untrusted;
 use crate::workspace::git::plumbing::{Repository, object_id};
 use crate::workspace::git::{path_bytes, remote_address};
 use crate::workspace::guard::control_files::{ControlKind, control_kind};
 use crate::workspace::{Result, Workspace, WorkspaceError};
+use glee_model::domain::Untrusted;
 
 const PINS: &str = "refs/glee/requests/";
 /// The maximum duration of one `git fetch`.

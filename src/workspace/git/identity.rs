@@ -21,11 +21,11 @@ use crate::config;
 use crate::config::files::paths;
 use crate::history::store::Journal;
 use crate::history::{Extent, store};
-use crate::system::{files, private};
 use crate::workspace::git::objects::GitObject;
 use crate::workspace::git::plumbing::{Repository, object_id};
 use crate::workspace::git::{path_bytes, remote_address};
 use crate::workspace::{Result, Workspace, WorkspaceError};
+use glee_system::{files, private};
 
 const SAME_AS: &str = "same-as";
 const RECORD: &str = "identity.json";

@@ -3,8 +3,8 @@
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout};
 
-use crate::domain::SkipReason;
 use crate::workspace::{Result, WorkspaceError};
+use glee_model::domain::SkipReason;
 
 /// A running `git cat-file` process that can read any number of objects.
 pub(crate) struct Objects {

@@ -17,10 +17,10 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::system::private;
 use crate::workspace::git::objects::Objects;
 use crate::workspace::git::path_bytes;
 use crate::workspace::{Result, WorkspaceError};
+use glee_system::private;
 
 /// The git settings that override the repository's own settings.
 const SETTINGS: [&str; 11] = [

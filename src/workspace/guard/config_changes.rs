@@ -12,14 +12,14 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::config::files::paths;
-use crate::domain::{LastChange, SkipReason};
-use crate::system::private;
 use crate::workspace::code::text_files;
 use crate::workspace::git::{GitObject, Repository, path_bytes};
 use crate::workspace::guard::control_files::{ControlKind, control_kind};
 use crate::workspace::select::{RecordedIgnores, SelectOptions, ignores, walk};
 use crate::workspace::snapshot::{FileKind, TreeId};
 use crate::workspace::{Result, Target, TargetSpec, Workspace};
+use glee_model::domain::{LastChange, SkipReason};
+use glee_system::private;
 
 const FOLDER: &str = ".glee";
 /// The maximum size of a file that configures Glee, in bytes.

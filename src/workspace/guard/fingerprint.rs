@@ -12,7 +12,6 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 use std::{fmt, io};
 
-use crate::system::files;
 use crate::workspace::code::text_files;
 use crate::workspace::git::{
     GitObject, IndexEntry, Lstat, Repository, SUBMODULE, Scan, path_bytes,
@@ -21,6 +20,7 @@ use crate::workspace::guard::control_files;
 use crate::workspace::guard::nested_repos::{Inside, Nested, Unfollowed, listing};
 use crate::workspace::snapshot::{differing, permissions};
 use crate::workspace::{Result, Workspace};
+use glee_system::files;
 
 /// If a file has more bytes than this limit, only its timestamps and size are compared.
 const DIGESTED: u64 = 16 << 20;

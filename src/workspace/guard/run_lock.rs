@@ -11,10 +11,10 @@ use std::path::Path;
 
 use nix::fcntl::OFlag;
 
-use crate::domain::RunId;
-use crate::system::{files, private};
 use crate::workspace::git::path_bytes;
 use crate::workspace::{Result, Workspace, WorkspaceError};
+use glee_model::domain::RunId;
+use glee_system::{files, private};
 
 /// Holds the lock of a work tree until this value is dropped or the process ends.
 #[derive(Debug)]
@@ -91,7 +91,7 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use crate::domain::Advice as _;
+    use glee_model::domain::Advice as _;
 
     #[test]
     fn a_second_run_fails_with_the_holder_until_the_lock_is_released() {
@@ -103,7 +103,7 @@ mod tests {
         let error = workspace
             .lock(state.path(), &RunId("two".to_owned()))
             .unwrap_err();
-        assert_eq!(error.exit(), crate::domain::ExitReason::Locked);
+        assert_eq!(error.exit(), glee_model::domain::ExitReason::Locked);
         let text = error.to_string();
         assert!(
             text.contains(&format!("run one, process {}", std::process::id())),
@@ -156,7 +156,7 @@ mod tests {
         let error = workspace
             .lock(state.path(), &RunId("two".to_owned()))
             .unwrap_err();
-        assert_eq!(error.exit(), crate::domain::ExitReason::History);
+        assert_eq!(error.exit(), glee_model::domain::ExitReason::History);
         assert!(!victim.exists());
     }
 }

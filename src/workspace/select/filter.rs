@@ -3,9 +3,9 @@
 //! Glee records a reason for each skipped file. A marker of generated code counts only if the file had the marker
 //! before the change. A change can therefore not exclude itself from the review.
 
-use crate::domain::{Skip, SkipReason};
 use crate::workspace::code::text_files;
 use crate::workspace::git::path_bytes;
+use glee_model::domain::{Skip, SkipReason};
 
 const LOCK_FILES: [&str; 14] = [
     "Cargo.lock",

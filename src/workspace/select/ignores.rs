@@ -11,9 +11,9 @@ use std::sync::Arc;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder, gitconfig_excludes_path};
 
-use crate::system::files;
 use crate::workspace::code::text_files;
 use crate::workspace::git::path_bytes;
+use glee_system::files;
 
 /// The maximum size of an ignore file, in bytes.
 pub(crate) const CAP: u64 = 1 << 20;

@@ -8,11 +8,11 @@ use std::time::SystemTime;
 use globset::{GlobBuilder, GlobMatcher};
 use regex::bytes::{Regex, RegexBuilder};
 
-use crate::domain::{ReadExtent, TracedRead};
-use crate::system::files;
 use crate::workspace::git::path_bytes;
 use crate::workspace::select::ignores::Ignores;
 use crate::workspace::select::walk;
+use glee_model::domain::{ReadExtent, TracedRead};
+use glee_system::files;
 
 /// The maximum size of a file that is hashed, in bytes.
 const LARGEST: u64 = 256 << 20;

@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 
 use crate::config::closest;
 use crate::config::files::{paths, rulings};
-use crate::domain::{Skip, SkipReason};
 use crate::protocol::request::SourceFile;
 use crate::workspace::code::text_files;
 use crate::workspace::git::{GitCall, Repository, path_bytes};
@@ -20,6 +19,7 @@ use crate::workspace::select::ignores::Ignores;
 use crate::workspace::select::selection::{SelectOptions, Selection, Target, TargetSpec};
 use crate::workspace::select::{filter, shards, walk};
 use crate::workspace::{Result, Workspace, WorkspaceError};
+use glee_model::domain::{Skip, SkipReason};
 
 /// If a file is missing, Glee compares its name with at most this number of names in the same folder.
 const SEARCHED: usize = 10_000;

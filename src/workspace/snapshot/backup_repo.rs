@@ -9,12 +9,12 @@ use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::domain::RunId;
-use crate::system::private;
 use crate::workspace::git::plumbing::{EMPTY_SHA1, EMPTY_SHA256};
 use crate::workspace::git::{Repository, SUBMODULE, object_id, path_bytes, records};
 use crate::workspace::snapshot::manifest::{TreeId, run_folder};
 use crate::workspace::{Result, WorkspaceError};
+use glee_model::domain::RunId;
+use glee_system::private;
 
 /// Adds a tree to the backup repository of a run. The objects of the tree must be in the user's repository or in
 /// the state folder.

@@ -6,12 +6,12 @@
 
 use std::path::Path;
 
-use crate::domain::RunId;
 use crate::workspace::git::path_bytes;
 use crate::workspace::guard::TreeIdentity;
 use crate::workspace::snapshot::manifest::{Beyond, CallSpan, RecordedTree, SnapshotNote, TreeId};
 use crate::workspace::snapshot::{backup_repo, content_store, ignored_files};
 use crate::workspace::{Result, Workspace, WorkspaceError};
+use glee_model::domain::RunId;
 
 /// The snapshot before the first call of a run's coder.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,7 +8,6 @@
 use std::io::{self, Read, Seek as _};
 use std::path::{Path, PathBuf};
 
-use crate::system::{files, private};
 use crate::workspace::code::text_files;
 use crate::workspace::git::{GitObject, Lstat, Objects, path_bytes};
 use crate::workspace::guard::nested_repos::listing;
@@ -17,6 +16,7 @@ use crate::workspace::snapshot::manifest::{
 };
 use crate::workspace::snapshot::{content_store, permissions};
 use crate::workspace::{Result, WorkspaceError};
+use glee_system::{files, private};
 
 /// The maximum number of files in a snapshot.
 const FILES: usize = 100_000;

@@ -7,14 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::domain::RunId;
-use crate::system::private;
 use crate::workspace::git::{GitObject, Lstat, Repository, path_bytes};
 use crate::workspace::select::{Ignores, SelectionRules, ignores, walk};
 use crate::workspace::snapshot::content_store::Bytes;
 use crate::workspace::snapshot::manifest::{Beyond, FileKind, Image, ManifestEntry, run_folder};
 use crate::workspace::undo::{Occupancy, write};
 use crate::workspace::{Result, Workspace, WorkspaceError};
+use glee_model::domain::RunId;
+use glee_system::private;
 
 /// The maximum number of ignored files that a snapshot includes.
 const FILES: usize = 10_000;

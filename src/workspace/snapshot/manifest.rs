@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::RunId;
-use crate::system::private;
 use crate::workspace::git::{LINK, SUBMODULE};
 use crate::workspace::guard::TreeIdentity;
 use crate::workspace::{Result, WorkspaceError};
+use glee_model::domain::RunId;
+use glee_system::private;
 
 /// The paths that a snapshot includes although git or the ignore files exclude them.
 #[derive(Debug, Default)]

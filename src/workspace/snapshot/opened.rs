@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::domain::RunId;
 use crate::workspace::git::{GitObject, Repository, path_bytes};
 use crate::workspace::guard::{TreeIdentity, TreeRelation};
 use crate::workspace::snapshot::content_store::Bytes;
 use crate::workspace::snapshot::manifest::{COMPARED_CAP, Image, SnapshotNote, TreeId};
 use crate::workspace::snapshot::{backup_repo, content_store};
 use crate::workspace::{Result, Workspace, WorkspaceError};
+use glee_model::domain::RunId;
 
 /// For each call of a run's coder, the snapshot before the call and, if recorded, the snapshot after the call.
 pub(crate) type Spans = Vec<(Image, Option<Image>)>;

@@ -9,11 +9,11 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::domain::RunId;
 use crate::workspace::select::walk;
 use crate::workspace::snapshot::content_store;
 use crate::workspace::snapshot::manifest::{FileKind, SnapshotNote, TreeId, run_folder};
 use crate::workspace::{Result, Workspace, WorkspaceError};
+use glee_model::domain::RunId;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prunable {

@@ -10,9 +10,6 @@ use std::collections::{BTreeSet, HashSet};
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
-use crate::domain::FileChange;
-use crate::system::files;
-use crate::system::private;
 use crate::workspace::code::text_files;
 use crate::workspace::diff::{metadata_changes, unified};
 use crate::workspace::git::{
@@ -27,6 +24,9 @@ use crate::workspace::snapshot::manifest::{
 use crate::workspace::snapshot::permissions::Modes;
 use crate::workspace::snapshot::{content_store, permissions};
 use crate::workspace::{Result, Workspace, WorkspaceError};
+use glee_model::domain::FileChange;
+use glee_system::files;
+use glee_system::private;
 
 /// The maximum size of a recorded diff, in bytes.
 const DIFF_CAP: usize = 256 << 10;

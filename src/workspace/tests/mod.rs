@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use super::*;
-use crate::domain::{Advice as _, Coverage, RunId, Skip, SkipReason};
 use crate::workspace::root::Workspace;
+use glee_model::domain::{Advice as _, Coverage, RunId, Skip, SkipReason};
 
 mod diffs;
 mod fetched;
@@ -111,7 +111,7 @@ impl Tree {
 
     fn refuse(&self, spec: TargetSpec) -> String {
         let error = self.open().select(&spec, &OPTIONS).unwrap_err();
-        assert_eq!(error.exit(), crate::domain::ExitReason::Usage);
+        assert_eq!(error.exit(), glee_model::domain::ExitReason::Usage);
         error.to_string()
     }
 }

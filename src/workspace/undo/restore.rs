@@ -11,7 +11,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use crate::domain::RunId;
 use crate::workspace::git::{GitObject, Repository, path_bytes};
 use crate::workspace::guard::{TreeIdentity, TreeRelation};
 use crate::workspace::snapshot::{
@@ -22,6 +21,7 @@ use crate::workspace::undo::three_way::{Clash, FileContent, UndoEffect};
 use crate::workspace::undo::undo_log::{Copied, UndoEntry, UndoLog};
 use crate::workspace::undo::write::{self, Occupancy, WriteStep, inspect, put};
 use crate::workspace::{Result, Workspace, WorkspaceError};
+use glee_model::domain::RunId;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UndoOptions {

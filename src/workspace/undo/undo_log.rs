@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::RunId;
-use crate::system::private;
 use crate::workspace::git::{GitObject, path_bytes};
 use crate::workspace::snapshot::{content_store, run_folder};
 use crate::workspace::undo::three_way::FileContent;
 use crate::workspace::{Result, WorkspaceError};
+use glee_model::domain::RunId;
+use glee_system::private;
 
 /// A file or a link whose bytes are stored in the run's folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

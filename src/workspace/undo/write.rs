@@ -8,13 +8,13 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
-use crate::system::files;
 use crate::workspace::code::text_files;
 use crate::workspace::git::{Repository, path_bytes};
 use crate::workspace::select::walk;
 use crate::workspace::snapshot::permissions;
 use crate::workspace::undo::three_way::{Clash, FileContent, UndoEffect};
 use crate::workspace::undo::undo_log::{Copied, UndoEntry, UndoLog};
+use glee_system::files;
 
 /// Whether a write at a path is possible. A file or a link at the path itself does not prevent the write,
 /// because Glee can replace files and links.

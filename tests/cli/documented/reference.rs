@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use glee::domain::ExitReason;
+use glee_model::domain::ExitReason;
 use serde_json::Value;
 
 use super::ROOT;

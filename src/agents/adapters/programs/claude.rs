@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::agents::adapters::{ReportedError, list, number, owned, string, text, tokens};
 use crate::agents::{Adapter, LineMarks, ParsedOutput, Profile, ProgressEvent, Query};
-use crate::domain::{Effort, FailureKind, Role, Usage};
+use glee_model::domain::{Effort, FailureKind, Role, Usage};
 
 pub(crate) struct Claude;
 

@@ -11,7 +11,7 @@ use crate::agents::{
     Adapter, AgentError, Invocation, LineMarks, ParsedOutput, Profile, ProgressEvent, Query,
     SchemaForm,
 };
-use crate::domain::{Effort, FailureKind, Role};
+use glee_model::domain::{Effort, FailureKind, Role};
 
 const NOT_FOR_A_JUDGE: [&str; 7] = [
     "shell_tool",

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::agents::adapters::{ReportedError, list, number, owned, string};
 use crate::agents::{Adapter, LineMarks, ParsedOutput, Profile, ProgressEvent, Query};
-use crate::domain::{Effort, Role};
+use glee_model::domain::{Effort, Role};
 
 const PREAMBLE: [&str; 4] = [
     r#"{"type":"session."#,

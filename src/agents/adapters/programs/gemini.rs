@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::agents::adapters::{ReportedError, list, owned, string, text, tokens};
 use crate::agents::{Adapter, LineMarks, ParsedOutput, Profile, ProgressEvent, Query};
-use crate::domain::{FailureKind, Role};
+use glee_model::domain::{FailureKind, Role};
 
 pub(crate) struct Gemini;
 

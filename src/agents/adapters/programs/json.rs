@@ -3,7 +3,7 @@
 
 use super::text;
 use crate::agents::{Adapter, AgentError, Invocation, Profile, Query};
-use crate::domain::FailureKind;
+use glee_model::domain::FailureKind;
 
 pub(crate) struct Json;
 

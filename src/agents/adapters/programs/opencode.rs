@@ -10,7 +10,7 @@ use crate::agents::adapters::{ReportedError, assemble, list, number, string, tex
 use crate::agents::{
     Adapter, AgentError, Invocation, LineMarks, ParsedOutput, Profile, ProgressEvent, Query,
 };
-use crate::domain::{Effort, Role, Usage};
+use glee_model::domain::{Effort, Role, Usage};
 
 const PERMISSIONS: &str = "OPENCODE_CONFIG_CONTENT";
 const CODER: &str =

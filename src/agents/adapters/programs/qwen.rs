@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::claude::Claude;
 use crate::agents::adapters::{ReportedError, list};
 use crate::agents::{Adapter, ParsedOutput, Profile, ProgressEvent, Query};
-use crate::domain::{FailureKind, Role};
+use glee_model::domain::{FailureKind, Role};
 
 pub(crate) struct Qwen;
 

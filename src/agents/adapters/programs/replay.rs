@@ -8,8 +8,8 @@ use std::path::Path;
 
 use crate::agents::calls::record::CallRecord;
 use crate::agents::{Adapter, AgentError, Invocation, Output, Profile, Query, Reading};
-use crate::domain::FailureKind;
-use crate::system::files;
+use glee_model::domain::FailureKind;
+use glee_system::files;
 
 /// The hidden first argument that makes Glee play back a recorded call.
 pub const ARGUMENT: &str = "__replay";

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Component, Path, PathBuf};
 
-use crate::system::files;
+use glee_system::files;
 
 /// The text of a file, its kind of line breaks, and whether the file begins with a byte order mark.
 #[derive(Debug, PartialEq, Eq)]

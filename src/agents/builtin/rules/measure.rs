@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::catalog::{Catalog, CatalogError};
 use super::scan::{Hit, folded};
-use crate::domain::Advice;
+use glee_model::domain::Advice;
 
 const LABELS: &str = "labels.jsonl";
 

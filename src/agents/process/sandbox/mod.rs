@@ -41,8 +41,8 @@ use std::path::{Path, PathBuf};
 use crate::agents::process::sandbox::confinement::{Guarded, Hold, SHARED_MEMORY, Surroundings};
 use crate::agents::{AdapterKind, Confinement, Invocation};
 use crate::config::settings::Sandbox;
-use crate::domain::{Agent, Role};
-use crate::system::private;
+use glee_model::domain::{Agent, Role};
+use glee_system::private;
 
 use paths::{caches, own_folders, variable};
 use reading::Reach;

@@ -16,9 +16,9 @@ use super::confinement::Guarded;
 use super::paths::{caches, own_folders, real, variable};
 use crate::agents::probe::executable;
 use crate::agents::{AdapterKind, Invocation};
-use crate::domain::Agent;
 use crate::workspace::git::path_bytes;
 use crate::workspace::guard::inside_tree;
+use glee_model::domain::Agent;
 
 /// Closed on every system: the homes of all users, and what the system hands to one user or service.
 const SYSTEM: [&str; 4] = ["/home", "/root", "/run/secrets", "/run/user"];
@@ -311,7 +311,7 @@ mod tests {
     use crate::agents::process::sandbox::confinement::{Confinement, Hold};
     use crate::agents::samples;
     use crate::config::settings::Sandbox;
-    use crate::domain::Role;
+    use glee_model::domain::Role;
 
     struct Home {
         _folder: tempfile::TempDir,

@@ -8,13 +8,13 @@ use clap::Subcommand;
 
 use crate::cli::context::{CommandError, CommandResult, Globals, history, place, print, stream};
 use crate::cli::style;
-use crate::domain::{ExitReason, Person};
 use crate::history::store::Journal;
 use crate::history::{HistoryRecord, Outgoing, Refusal};
 use crate::protocol::text::printable;
-use crate::system::private;
 use crate::workspace::root::Workspace;
 use crate::workspace::{ExchangeRemote, FetchedRecord};
+use glee_model::domain::{ExitReason, Person};
+use glee_system::private;
 
 const LISTED: usize = 50;
 

@@ -17,8 +17,8 @@ use crate::cli::context::{
 use crate::cli::style;
 use crate::cli::ui::live::spinner::spinner;
 use crate::config::settings::Settings;
-use crate::domain::{Agent, AgentName, ExitReason, Role, Usage};
 use crate::protocol::{secrets, text::printable};
+use glee_model::domain::{Agent, AgentName, ExitReason, Role, Usage};
 
 pub(super) const NO_AGENT: &str =
     "no agent is connected; connect an agent with `glee connect <agent> --role <role>`";
@@ -214,7 +214,7 @@ fn cost(probed: &Probed) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{CallMetadata, Usage};
+    use glee_model::domain::{CallMetadata, Usage};
 
     #[test]
     fn what_it_did_decides() {

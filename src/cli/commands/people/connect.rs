@@ -10,7 +10,7 @@ use crate::config;
 use crate::config::files::edit::{self, EditError};
 use crate::config::schema::{BUILTINS, KNOWN_PROGRAMS};
 use crate::config::settings::Settings;
-use crate::domain::{Agent, ExitReason, Role};
+use glee_model::domain::{Agent, ExitReason, Role};
 
 /// Connect an agent in a role
 #[derive(Debug, clap::Args)]

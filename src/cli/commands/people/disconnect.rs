@@ -4,7 +4,7 @@ use crate::cli::context::{CommandError, CommandResult, ConfigTarget, Globals, Us
 use crate::config::files::edit::{self, EditError};
 use crate::config::files::paths;
 use crate::config::{self, Owner};
-use crate::domain::ExitReason;
+use glee_model::domain::ExitReason;
 
 /// Remove a connected agent
 #[derive(Debug, clap::Args)]

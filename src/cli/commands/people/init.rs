@@ -8,7 +8,7 @@ use crate::cli::context::{CommandError, CommandResult, ConfigTarget, Globals, HE
 use crate::cli::ui::dialogs::questions::{self, AskError};
 use crate::config::files::file::{self, Links};
 use crate::config::schema::{BUILTINS, KNOWN_PROGRAMS};
-use crate::domain::{ExitReason, Role};
+use glee_model::domain::{ExitReason, Role};
 
 /// Set Glee up in this project: find installed agents and connect them
 #[derive(Debug, clap::Args)]

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::cli::context::{CommandError, CommandResult, print, stream};
 use crate::cli::ui::pager::Pager;
-use crate::domain::ExitReason;
+use glee_model::domain::ExitReason;
 
 /// Show the manual page
 #[derive(Debug, clap::Args)]

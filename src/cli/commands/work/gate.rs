@@ -6,8 +6,8 @@ use crate::cli::context::{
     CommandError, CommandResult, Globals, ReasonFlag, ReportFormat, StageContext, StageRequest,
 };
 use crate::config::files::stages::{self as files, CHECKPOINTS};
-use crate::domain::StagePlan;
 use crate::workflows::consensus::{self, NextStep};
+use glee_model::domain::StagePlan;
 
 /// Have three or more agents answer questions about the requirements, and let a person answer if the agents
 /// disagree

@@ -21,14 +21,14 @@ use crate::cli::ui::dialogs::questions::{self, AskError};
 use crate::config::presets;
 use crate::config::schema::values::ConfirmAbove;
 use crate::config::settings::Settings;
-use crate::domain::event::{AtBase, Mode, Plan, Staged};
-use crate::domain::{Agent, AgentName, ExitReason, Role, Route};
 use crate::protocol::text::printable;
 use crate::workflows::review::{
     self, Preview, ReviewPlanError, disputes::rulings, disputes::rulings::SharedRulings,
 };
 use crate::workspace::root::Workspace;
 use crate::workspace::{SelectOptions, Target, TargetSpec};
+use glee_model::domain::event::{AtBase, Mode, Plan, Staged};
+use glee_model::domain::{Agent, AgentName, ExitReason, Role, Route};
 
 /// Review code, and optionally fix findings and settle disputes
 #[derive(Debug, clap::Args)]

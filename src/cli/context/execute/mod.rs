@@ -33,12 +33,6 @@ use crate::config::files::scripts::{self, Roots};
 use crate::config::layers::layer::Setting;
 use crate::config::settings::{Compare, Sandbox, Settings};
 use crate::config::{self, ConfigSources, Loaded};
-use crate::domain::event::{AtBase, CallId, Event, Mode, Plan};
-use crate::domain::{
-    Agent, AgentName, Dispute, DisputeNumber, ExitReason, FindingId, Role, Route, RulingWord,
-    RunId, SettledFinding,
-};
-use crate::system::{log, private};
 use crate::workflows::review::{self, EndedReview, Rest, RunSetup};
 use crate::workflows::run::error::RunError;
 use crate::workflows::run::ports::{
@@ -46,6 +40,12 @@ use crate::workflows::run::ports::{
 };
 use crate::workspace::root::Workspace;
 use crate::workspace::{ControlFiles, TreeLock};
+use glee_model::domain::event::{AtBase, CallId, Event, Mode, Plan};
+use glee_model::domain::{
+    Agent, AgentName, Dispute, DisputeNumber, ExitReason, FindingId, Role, Route, RulingWord,
+    RunId, SettledFinding,
+};
+use glee_system::{log, private};
 
 pub(crate) struct CommandContext<'a> {
     pub(crate) outputs: &'a Outputs,

@@ -2,7 +2,7 @@
 //! display.
 
 use crate::cli::report::formats::entry::{AlertLevel, line};
-use crate::domain::{ExitReason, Outcome, ReviewerReport};
+use glee_model::domain::{ExitReason, Outcome, ReviewerReport};
 
 pub(crate) struct Gap<'a> {
     pub(crate) level: AlertLevel,

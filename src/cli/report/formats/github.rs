@@ -6,7 +6,7 @@ use crate::cli::report::formats::entry::{self, AlertLevel, Entry};
 use crate::cli::report::formats::gaps;
 use crate::cli::report::text;
 use crate::cli::style::count;
-use crate::domain::Outcome;
+use glee_model::domain::Outcome;
 
 /// The maximum number of annotations of each kind (error, warning, notice) that GitHub shows for one CI step.
 const MOST: usize = 10;

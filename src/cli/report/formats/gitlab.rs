@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use crate::cli::report::formats::{entry, json};
-use crate::domain::{Outcome, Tag};
+use glee_model::domain::{Outcome, Tag};
 
 #[derive(Serialize)]
 struct Degradation<'a> {

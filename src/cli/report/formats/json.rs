@@ -27,7 +27,7 @@ mod tests {
 
     use super::*;
     use crate::cli::style::fixture::{clean, dispute, finding, ruling, settled};
-    use crate::domain::{
+    use glee_model::domain::{
         Answer, Disposition, DisputeNumber, FindingState, Outcome, RulingWord, Tag,
     };
 

@@ -10,7 +10,7 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use crate::cli::report::formats::entry::{self, AlertLevel, Entry, ReportedState};
 use crate::cli::report::formats::gaps;
-use crate::domain::{Outcome, ReviewerReport};
+use glee_model::domain::{Outcome, ReviewerReport};
 
 const GENERAL: &str = "General";
 

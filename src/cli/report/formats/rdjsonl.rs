@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::cli::report::formats::entry::{self, AlertLevel};
 use crate::cli::report::formats::json;
-use crate::domain::{ExactFix, Outcome, Untrusted};
+use glee_model::domain::{ExactFix, Outcome, Untrusted};
 
 #[derive(Serialize)]
 struct Diagnostic<'a> {

@@ -10,8 +10,8 @@ use crate::cli::report::formats::{gaps, json};
 use crate::cli::report::options::RenderOptions;
 use crate::cli::report::text;
 use crate::cli::style::{count, thousands};
-use crate::domain::{Cwe, Finding, FindingState, Outcome, Tag, Untrusted};
-use crate::rules::review::rulings;
+use glee_model::domain::{Cwe, Finding, FindingState, Outcome, Tag, Untrusted};
+use glee_model::rules::review::rulings;
 
 /// The program that reads the SARIF file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use crate::cli::style::{dollars, duration, thousands};
 use crate::protocol::{secrets, text::printable};
-use crate::rules::interval::Share;
-use crate::rules::measures::{Measures, PairAgreement, ReviewStatistics};
+use glee_model::rules::interval::Share;
+use glee_model::rules::measures::{Measures, PairAgreement, ReviewStatistics};
 
 #[derive(Debug, Serialize)]
 pub(crate) struct StatisticsView {

@@ -17,15 +17,15 @@ use crate::cli::style::Style;
 use crate::cli::style::fixture::{
     call, clean, dispute, event, finding, finished, response, reviewer, ruling, settled, started,
 };
-use crate::domain::event::{CallAnswer, DisputeEvent, Event, Purpose, RunEvent};
-use crate::domain::{
+use crate::protocol::text::printable;
+use glee_model::domain::event::{CallAnswer, DisputeEvent, Event, Purpose, RunEvent};
+use glee_model::domain::{
     Answer, AnswerProblem, AnswerStatus, Assessment, CitedChange, Class, Corroboration,
     DefenceWord, Defended, Disposition, DisputeNumber, EarlierDispute, ExaminationWord, Examined,
     ExitReason, Failure, FileChange, FindingId, FindingState, Ground, Location, Lowered,
     NoLongerRaised, Outcome, PanelVote, Position, Recheck, Relation, Reused, ReusedFrom, Role,
     Ruler, RulingWord, RunId, Severity, Skip, SkipReason, Tag, UnreadFile,
 };
-use crate::protocol::text::printable;
 
 /// A text that adds elements or attributes to the page, wherever the page does not escape the text.
 const HOSTILE: &str = "</code></pre></title></style></script><script>hit()</script><img src=x onerror=hit()>\

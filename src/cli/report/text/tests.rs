@@ -4,12 +4,12 @@ use super::*;
 use crate::cli::report::options::{Detail, FixCommand, TextOptions};
 use crate::cli::report::{Format, render as render_as};
 use crate::cli::style::fixture::{clean, dispute, finding, reviewer, ruling, settled};
-use crate::domain::{
+use crate::protocol::text::printable;
+use glee_model::domain::{
     AgentName, Answer, Class, Confidence, Corroboration, Disposition, DisputeNumber, Failure,
     FileChange, FindingState, Lowered, Position, Role, Ruler, RulingWord, Severity, Skip,
     SkipReason, Tag, Untrusted, Usage,
 };
-use crate::protocol::text::printable;
 use proptest::prelude::*;
 
 const PYTHON: &str = "import hashlib\n\ndef orders(db, user):\n\tdb.execute(\"SELECT * FROM o WHERE u = '\" + user + \"'\")\n\ndef tag(x):\n    return hashlib.md5(x)\n";
@@ -528,7 +528,7 @@ fn a_dispute_of_another_run_names_the_finding_of_this_one() {
     };
     let there = finding(12, Tag::Must, "shop/open.js:1", "Do not evaluate a URL");
     let mut open = dispute(2, there, "The URL is a constant.", &[]);
-    open.opened_by = Some(crate::domain::RunId("0198-9f8e7d6c".to_owned()));
+    open.opened_by = Some(glee_model::domain::RunId("0198-9f8e7d6c".to_owned()));
     outcome.disputes = vec![open];
     let text = short(&outcome);
     assert!(

@@ -14,14 +14,14 @@ use crate::cli::commands::history::disputes::list;
 use crate::cli::commands::history::runs::lookup;
 use crate::cli::context::local_time;
 use crate::cli::style::{Color, count};
-use crate::domain::{
-    DisputeId, EarlierDispute, ExitReason, Finding, Objector, Ruler, RulingRecord, Severity, Tag,
-    Untrusted,
-};
 use crate::history::queries::rows::{DisputeRecord, DisputeRow, RunRow};
 use crate::protocol::secrets;
 use crate::protocol::text::printable::{self, Shown};
-use crate::rules::review::objections;
+use glee_model::domain::{
+    DisputeId, EarlierDispute, ExitReason, Finding, Objector, Ruler, RulingRecord, Severity, Tag,
+    Untrusted,
+};
+use glee_model::rules::review::objections;
 
 pub(crate) fn line(text: &(impl Shown + ?Sized)) -> String {
     secrets::redact(&printable::line(text)).into_owned()

@@ -8,11 +8,11 @@ use super::menu::{self, LEAVES_OPEN, MenuForm};
 use crate::cli::report::paths::WorkFolder;
 use crate::cli::style::{self, Color, Style, paragraph, snippet};
 use crate::cli::ui::terminal::Terminal;
-use crate::domain::{DisputeNumber, Finding, Route, Ruler, RulingWord};
 use crate::protocol::text::printable;
-use crate::rules::review::objections;
 use crate::workflows::run::ports::{Choice, DisputeResolver, PersonAnswer, PersonQuestion};
 use crate::workspace::code::anchors::Excerpt;
+use glee_model::domain::{DisputeNumber, Finding, Route, Ruler, RulingWord};
+use glee_model::rules::review::objections;
 
 const TIP: &str = "Tip: You can assign a judge with: glee connect <agent> --role judge";
 
@@ -330,7 +330,7 @@ mod tests {
     use super::*;
     use crate::cli::style::fixture::{dispute, finding, ruling};
     use crate::cli::ui::screen::{Screen, Verbosity};
-    use crate::domain::Tag;
+    use glee_model::domain::Tag;
 
     const LOOK: Style = Style {
         color: false,
@@ -457,7 +457,7 @@ mod tests {
         dispute.finding.raw.body = evil.as_str().into();
         dispute.finding.raw.file = Some(evil.clone());
         dispute.finding.raw.rule = Some(evil.clone());
-        dispute.finding.raised_by = vec![crate::domain::AgentName(evil.clone())];
+        dispute.finding.raised_by = vec![glee_model::domain::AgentName(evil.clone())];
         dispute.objection.text = evil.as_str().into();
         dispute.objection.evidence = vec![evil.as_str().into()];
         dispute.rulings = vec![ruling(RulingWord::Escalate, &evil)];

@@ -4,8 +4,8 @@ use std::io;
 
 use crate::cli::report::formats::json;
 use crate::cli::ui::stream;
-use crate::domain::event::Event;
 use crate::workflows::run::ports::EventSink;
+use glee_model::domain::event::Event;
 
 #[derive(Debug, Default)]
 pub struct JsonLines {
@@ -33,7 +33,7 @@ mod tests {
 
     use super::*;
     use crate::cli::style::fixture;
-    use crate::domain::event::EventKind;
+    use glee_model::domain::event::EventKind;
 
     #[test]
     fn an_event_is_one_line_that_reads_back_and_moves_no_cursor() {

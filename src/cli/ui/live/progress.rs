@@ -15,9 +15,9 @@ use crate::cli::ui::live::skip::SkipKey;
 use crate::cli::ui::live::work::{self, Work};
 use crate::cli::ui::screen::Verbosity;
 use crate::cli::ui::terminal::Terminal;
-use crate::domain::AgentName;
-use crate::domain::event::{CallId, Event, EventKind, RunEvent};
 use crate::workflows::run::ports::EventSink;
+use glee_model::domain::AgentName;
+use glee_model::domain::event::{CallId, Event, EventKind, RunEvent};
 
 pub(crate) const TICK: Duration = Duration::from_millis(120);
 

@@ -4,8 +4,8 @@
 use std::sync::{Arc, Mutex};
 
 use super::work::{Work, lock};
-use crate::domain::AgentName;
 use crate::protocol::text::printable;
+use glee_model::domain::AgentName;
 
 #[derive(Debug)]
 pub(crate) struct SkipKey {
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
     use crate::agents::Stop;
     use crate::cli::style::fixture::call;
-    use crate::domain::event::Purpose;
+    use glee_model::domain::event::Purpose;
 
     #[test]
     fn the_only_agent_is_skipped_at_once_and_one_of_several_by_its_digit() {

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use crate::agents::StopHandle;
 use crate::cli::style::{self, Color, Style, count, duration};
-use crate::domain::event::{CallId, Event, EventKind, Purpose, ReviewEvent, RunEvent};
-use crate::domain::{AgentName, Role, Usage};
 use crate::protocol::text::printable;
+use glee_model::domain::event::{CallId, Event, EventKind, Purpose, ReviewEvent, RunEvent};
+use glee_model::domain::{AgentName, Role, Usage};
 
 /// The maximum number of characters of an agent's output in a live line.
 const ACTIVITY: usize = 200;
@@ -262,8 +262,8 @@ mod tests {
     use super::*;
     use crate::cli::style::columns;
     use crate::cli::style::fixture::{call, event, finished, started};
-    use crate::domain::AnswerStatus;
-    use crate::domain::event::CallAnswer;
+    use glee_model::domain::AnswerStatus;
+    use glee_model::domain::event::CallAnswer;
 
     #[test]
     fn a_live_line_fits_every_screen() {

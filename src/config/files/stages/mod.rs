@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use super::file::{self, FileError, Links};
 use super::yaml;
 use crate::config::schema::suggest::closest;
-use crate::domain::{Advice, Question, Role};
+use glee_model::domain::{Advice, Question, Role};
 
 /// The folder of a project's stages, relative to the project's root.
 pub const FOLDER: &str = ".glee/stages";

@@ -9,13 +9,13 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::*;
-use crate::domain::event::{CallAnswer, CallId, FixRequest, Purpose};
-use crate::domain::{
+use crate::history::projections;
+use fold::Fold;
+use glee_model::domain::event::{CallAnswer, CallId, FixRequest, Purpose};
+use glee_model::domain::{
     Agent, AgreementCount, CallMetadata, Class, Corroboration, Cwe, DebateMessage, Dispute,
     FindingTally, Objector, PanelVote, Person, Recheck, Role, RulingAudit, Sides, TallyKind, Usage,
 };
-use crate::history::projections;
-use fold::Fold;
 
 const REVIEWERS: [&str; 3] = ["ada", "bob", "cyd"];
 const RUNS: usize = 3;

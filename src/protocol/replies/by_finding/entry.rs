@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, HashSet};
 use std::fmt::{Debug, Display};
 use std::hash::Hash;
 
-use crate::domain::{FindingId, PairId};
 use crate::protocol::text::LenientValue;
 use crate::protocol::text::nonce::is_nonce;
+use glee_model::domain::{FindingId, PairId};
 
 pub(crate) const TEXT_CAP: usize = 256 << 10;
 

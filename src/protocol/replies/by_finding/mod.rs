@@ -15,11 +15,11 @@ mod prose;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::{self, BufRead};
 
-use crate::domain::{FindingId, number_of};
 use crate::protocol::replies::closing::Closing;
 use crate::protocol::replies::reply::Walk;
 use crate::protocol::text::{LenientValue, ScanState};
 use entry::{EntryId, Gathered, PROBLEMS_CAP, Placed, id_of};
+use glee_model::domain::{FindingId, number_of};
 use prose::Prose;
 
 pub(crate) use entry::{AnswerWord, FindingAnswer, More};

@@ -2,9 +2,9 @@
 
 use std::io::{self, BufRead};
 
-use crate::domain::{FindingId, Recheck};
 use crate::protocol::replies::by_finding::{self, AnswerWord, FindingAnswer, Names};
 use crate::protocol::text::json::LenientValue;
+use glee_model::domain::{FindingId, Recheck};
 
 pub use crate::protocol::replies::by_finding::AnswersByFinding;
 

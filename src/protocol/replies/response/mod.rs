@@ -2,8 +2,8 @@
 
 use std::io::{self, BufRead};
 
-use crate::domain::{Answer, FindingId, Response, Untrusted};
 use crate::protocol::replies::by_finding::{self, AnswerWord, FindingAnswer, Names};
+use glee_model::domain::{Answer, FindingId, Response, Untrusted};
 
 pub use crate::protocol::replies::by_finding::AnswersByFinding;
 

@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::*;
-use crate::domain::Answer::{Disagree, Discarded, Implemented};
+use glee_model::domain::Answer::{Disagree, Discarded, Implemented};
 
 const NONCE: &str = "n0nce";
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{AnswerStatus, CodeRead, RawFinding};
+use glee_model::domain::{AnswerStatus, CodeRead, RawFinding};
 
 /// The command `glee parse` prints this type as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

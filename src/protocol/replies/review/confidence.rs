@@ -1,6 +1,6 @@
 //! Parses brackets such as `(confidence 85, security, CWE-89)` at the end of a finding's title.
 
-use crate::domain::{Confidence, Cwe};
+use glee_model::domain::{Confidence, Cwe};
 
 const LONGEST: usize = 40;
 

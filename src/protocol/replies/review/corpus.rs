@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::domain::AnswerStatus;
 use crate::protocol::replies::review::answer::ReviewAnswer;
 use crate::protocol::replies::review::reader::parse;
+use glee_model::domain::AnswerStatus;
 
 #[derive(Debug, Deserialize)]
 struct Expected {

@@ -1,12 +1,12 @@
 //! Reads the fields of a finding in JSON. Models use different names for the same field, and the reader accepts
 //! all these names.
 
-use crate::domain::{
+use crate::protocol::text::{LenientValue, location, markdown, tag, weakness};
+use glee_model::domain::{
     Confidence, Cwe, DisputeId, DisputeNumber, Location, RawFinding, RulingRef, Severity, Tag,
     Untrusted,
 };
-use crate::protocol::text::{LenientValue, location, markdown, tag, weakness};
-use crate::rules::consensus::UNTITLED;
+use glee_model::rules::consensus::UNTITLED;
 
 /// Names of fields that contain the title, in the order of preference.
 pub(crate) const HEADS: [&str; 4] = ["title", "headline", "summary", "name"];

@@ -2,9 +2,9 @@
 //! ruling that dismissed the finding. The reference is in brackets before or after the title, as in `(D12)` or
 //! `(confidence 80, D12)`.
 
-use crate::domain::RulingRef;
 use crate::protocol::text::location::{self, Paths};
 use crate::protocol::text::tag;
+use glee_model::domain::RulingRef;
 
 const HEAD: usize = 1 << 10;
 
@@ -64,8 +64,8 @@ pub(crate) fn split(text: &str, paths: &Paths, shown: &[RulingRef]) -> Option<(S
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{DisputeId, DisputeNumber};
     use crate::protocol::replies::review::reader;
+    use glee_model::domain::{DisputeId, DisputeNumber};
 
     #[test]
     fn a_json_answer_refers_to_an_id_by_its_first_digits() {

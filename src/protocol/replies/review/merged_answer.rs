@@ -15,13 +15,13 @@ use std::collections::HashSet;
 
 use super::prose::ProseReader;
 use super::result::{self, JsonResult, OfText};
-use crate::domain::{AnswerStatus, CodeRead, RawFinding, Tag};
 use crate::protocol::replies::closing::Closing;
 use crate::protocol::replies::reply::ReplyLine;
 use crate::protocol::replies::review::answer::ReviewAnswer;
 use crate::protocol::text::nonce::is_nonce;
 use crate::protocol::text::{FoundObject, LineKind};
-use crate::rules::review::mandatory;
+use glee_model::domain::{AnswerStatus, CodeRead, RawFinding, Tag};
+use glee_model::rules::review::mandatory;
 
 #[derive(Debug)]
 pub(crate) struct Results<'a> {

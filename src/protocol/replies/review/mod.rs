@@ -16,11 +16,11 @@ mod withdrawn;
 pub use self::answer::ReviewAnswer;
 pub use self::reader::{parse, parse_of};
 pub use self::render::render;
-#[cfg(test)]
-use crate::domain::AnswerStatus;
-#[cfg(test)]
-use crate::domain::RawFinding;
 pub use crate::protocol::text::location::Paths;
+#[cfg(test)]
+use glee_model::domain::AnswerStatus;
+#[cfg(test)]
+use glee_model::domain::RawFinding;
 
 #[cfg(test)]
 mod corpus;

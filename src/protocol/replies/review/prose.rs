@@ -7,10 +7,10 @@
 use super::confidence::{self, Sure};
 use super::insisted_ruling;
 use super::untagged::{self, Mark};
-use crate::domain::{Cwe, Location, RawFinding, RulingRef, Severity, Tag, Untrusted};
 use crate::protocol::replies::reply::ReplyLine;
 use crate::protocol::text::location::{self, Paths};
 use crate::protocol::text::{LineKind, Structure, markdown, suggestion, tag};
+use glee_model::domain::{Cwe, Location, RawFinding, RulingRef, Severity, Tag, Untrusted};
 
 const TEXT_CAP: usize = 6 << 20;
 

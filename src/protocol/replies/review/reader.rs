@@ -2,7 +2,6 @@
 
 use std::io::{self, BufRead};
 
-use crate::domain::{AnswerStatus, CodeRead, RulingRef};
 use crate::protocol::replies::closing::{Closing, FINDINGS};
 use crate::protocol::replies::reply::Walk;
 use crate::protocol::replies::review::answer::ReviewAnswer;
@@ -12,6 +11,7 @@ use crate::protocol::replies::review::prose::ProseReader;
 use crate::protocol::replies::review::withdrawn;
 use crate::protocol::text::json::{ScanState, Scope};
 use crate::protocol::text::location::Paths;
+use glee_model::domain::{AnswerStatus, CodeRead, RulingRef};
 
 /// Reads a reviewer's answer. If `nonce` is `None`, any nonce is accepted.
 ///

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::domain::{Location, RawFinding};
 use crate::protocol::replies::review::reader::parse;
+use glee_model::domain::{Location, RawFinding};
 
 /// Renders findings as tagged prose if no information is lost, and as JSON with the nonce otherwise.
 ///

@@ -10,10 +10,10 @@ use super::answer::ReviewAnswer;
 use super::beside;
 use super::fields::FindingFields;
 use super::prose;
-use crate::domain::{CodeRead, RawFinding};
 use crate::protocol::replies::closing::extent;
 use crate::protocol::sarif;
 use crate::protocol::text::json::LenientValue;
+use glee_model::domain::{CodeRead, RawFinding};
 
 const FINDINGS_CAP: usize = 6 << 20;
 

@@ -6,10 +6,10 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::domain::RawFinding;
 use crate::protocol::text::location::{self, Paths};
 use crate::protocol::text::{LineKind, markdown};
-use crate::rules::review::mandatory;
+use glee_model::domain::RawFinding;
+use glee_model::rules::review::mandatory;
 
 /// A severity at the beginning of a line.
 pub(crate) struct Mark<'a> {
@@ -156,8 +156,8 @@ pub(crate) fn place_from_fields(finding: &mut RawFinding, body: &str, paths: &Pa
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-    use crate::domain::RawFinding;
     use crate::protocol::replies::review::parse;
+    use glee_model::domain::RawFinding;
 
     fn shown(finding: &RawFinding) -> String {
         let place = finding.location().map(|place| place.to_string());

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::domain::{RawFinding, Severity, Tag};
+use glee_model::domain::{RawFinding, Severity, Tag};
 
 /// The last sentence of a text that takes the finding back: it says so, or it begins anew and says that the code is
 /// right.

@@ -1,7 +1,7 @@
 //! The reasons why a judge's answer is not a valid ruling.
 
-use crate::domain::{DisputeNumber, Ruling, RulingWord};
 use crate::protocol::text::nonce::is_nonce;
+use glee_model::domain::{DisputeNumber, Ruling, RulingWord};
 
 /// The reason why a judge's answer is not a valid ruling, with a message that is sent back to the judge.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

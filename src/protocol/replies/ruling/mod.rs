@@ -9,10 +9,10 @@ mod shape;
 
 use std::io::{self, BufRead};
 
-use crate::domain::{DisputeNumber, Location, Ruling, RulingWord, Untrusted};
 use crate::protocol::replies::reply::{ReplyLine, Walk};
 use crate::protocol::replies::ruling::error::{Claimed, DisputeMatch, ExpectedRuling, RulingError};
 use crate::protocol::text::{LineKind, ScanState, location};
+use glee_model::domain::{DisputeNumber, Location, Ruling, RulingWord, Untrusted};
 
 const RATIONALE_CAP: usize = 256 << 10;
 

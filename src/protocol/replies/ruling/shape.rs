@@ -1,8 +1,8 @@
 //! Reads a ruling from one of its two forms, a JSON object or a closing line.
 
-use crate::domain::{FindingId, Grounds, Ruling, RulingWord, Tag, Untrusted};
 use crate::protocol::replies::ruling::error::{Claimed, DisputeMatch, ExpectedRuling, RulingError};
 use crate::protocol::text::json::LenientValue;
+use glee_model::domain::{FindingId, Grounds, Ruling, RulingWord, Tag, Untrusted};
 
 /// Reads a ruling from a JSON object. Returns `None` if the object has no field `ruling`.
 pub(crate) fn object(text: &str, asked: ExpectedRuling<'_>) -> Option<DisputeMatch> {

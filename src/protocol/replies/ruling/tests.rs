@@ -2,9 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::*;
-use crate::domain::RulingWord::*;
-use crate::domain::{FindingId, Grounds, Tag};
 use crate::protocol::replies::ruling::error::RulingError;
+use glee_model::domain::RulingWord::*;
+use glee_model::domain::{FindingId, Grounds, Tag};
 
 fn read(text: &str) -> Result<Ruling, RulingError> {
     parse(text.as_bytes(), Some("abc"), DisputeNumber(3)).unwrap()

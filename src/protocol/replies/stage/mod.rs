@@ -9,16 +9,16 @@ use std::io::{self, BufRead};
 
 use serde_json::{Map, Value};
 
-use crate::domain::{
-    AgentName, Approach, Certainty, Decision, Question, QuestionAnswer, Said, StageAnswer,
-    Synthesis, Untrusted, Validation,
-};
 use crate::protocol::replies::closing::Closing;
 use crate::protocol::replies::reply::Walk;
 use crate::protocol::request::Task;
 use crate::protocol::text::nonce::is_nonce;
 use crate::protocol::text::{LineKind, ScanState};
-use crate::rules::stages::stage;
+use glee_model::domain::{
+    AgentName, Approach, Certainty, Decision, Question, QuestionAnswer, Said, StageAnswer,
+    Synthesis, Untrusted, Validation,
+};
+use glee_model::rules::stages::stage;
 
 const PROSE_CAP: usize = 1 << 20;
 

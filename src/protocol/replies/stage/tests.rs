@@ -1,9 +1,9 @@
 //! Tests of answers in stages and at checkpoints, including repeated prompts.
 
 use super::*;
-use crate::domain::{Approach, Opinion};
 use crate::protocol::prompts;
 use crate::protocol::request::{Request, StagePosition, StageSubject};
+use glee_model::domain::{Approach, Opinion};
 
 fn about(fields: &[&str]) -> StageSubject {
     StageSubject {

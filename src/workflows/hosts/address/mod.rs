@@ -17,7 +17,7 @@ use thiserror::Error;
 
 use super::model::HostKind;
 use super::origin::origin;
-use crate::domain::Advice;
+use glee_model::domain::Advice;
 use server::{RepositoryAddress, WebServer};
 
 pub use server::Variables;

@@ -3,10 +3,10 @@
 use jiff::Timestamp;
 use serde::Deserialize;
 
-use crate::domain::Untrusted;
 use crate::workflows::hosts::model::{
     Account, Comment, CommentId, Commit, Permission, PullRequest, RequestState,
 };
+use glee_model::domain::Untrusted;
 
 /// The id of the user to whom the host assigns the texts of deleted users.
 const GHOST: i64 = -1;

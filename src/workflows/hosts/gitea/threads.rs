@@ -17,8 +17,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::answers::GiteaComment;
-use crate::domain::Untrusted;
 use crate::workflows::hosts::model::{Comment, Conversation, Thread, ThreadId};
+use glee_model::domain::Untrusted;
 
 const REPLY: &str = "<!-- glee-reply:";
 const FILE: &str = "<!-- glee-file -->\n";

@@ -2,9 +2,9 @@
 
 use serde::Deserialize;
 
-use crate::domain::Untrusted;
 use crate::workflows::hosts::diff_lines::DiffLines;
 use crate::workflows::hosts::model::{Account, ChangedFile, Commit, PullRequest, RequestState};
+use glee_model::domain::Untrusted;
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct PullAnswer {

@@ -5,11 +5,11 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::domain::Untrusted;
 use crate::workflows::hosts::model::{
     Account, Comment, CommentId, HostError, Permission, Thread, ThreadId,
 };
 use crate::workflows::hosts::transport::Transport;
+use glee_model::domain::Untrusted;
 
 const WHAT: &str = "read the conversation";
 

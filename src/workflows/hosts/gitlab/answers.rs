@@ -3,9 +3,9 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 
-use crate::domain::Untrusted;
 use crate::workflows::hosts::diff_lines::DiffLines;
 use crate::workflows::hosts::model::{Account, ChangedFile, Commit, PullRequest, RequestState};
+use glee_model::domain::Untrusted;
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct MergeRequestAnswer {

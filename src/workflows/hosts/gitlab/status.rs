@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 
 use super::GitLab;
 use super::answers::PipelineAnswer;
-use crate::domain::Untrusted;
 use crate::workflows::hosts::model::{Check, CheckState, HostError, PullRequest};
 use crate::workflows::hosts::origin::path_part;
+use glee_model::domain::Untrusted;
 
 /// The name of the commit status.
 const CHECK: &str = "glee";

@@ -2,7 +2,6 @@
 
 mod commands;
 
-use crate::domain::{FindingId, RulingWord, SettledFinding, Untrusted};
 use crate::workflows::hosts::{Comment, CommentId, Permission, Thread, ThreadId};
 use crate::workflows::pull_request::input::RequestReview;
 use crate::workflows::pull_request::marker::FindingName;
@@ -10,6 +9,7 @@ use crate::workflows::pull_request::replies::commands::ReplyKind;
 use crate::workflows::pull_request::standing::RequestStanding;
 use crate::workflows::pull_request::threads::FindingThread;
 use crate::workflows::pull_request::{marker, threads};
+use glee_model::domain::{FindingId, RulingWord, SettledFinding, Untrusted};
 
 /// The replies that Glee has not answered.
 #[derive(Clone, Debug, Default, PartialEq)]

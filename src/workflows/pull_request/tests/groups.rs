@@ -1,9 +1,9 @@
 //! Threads about several members of a group.
 
 use super::model::{MAINTAINER, MEMBER, Model, OUTSIDER};
-use crate::domain::{RulingWord, Tag};
 use crate::workflows::hosts::Permission;
 use crate::workflows::pull_request::ThreadChange;
+use glee_model::domain::{RulingWord, Tag};
 
 /// `alpha` in `a.txt:2` has two members: `epsilon` in line 3 and the optional `zeta` in line 5.
 fn grouped() -> Model {

@@ -1,11 +1,11 @@
 //! Hostile replies, titles and branch names.
 
-use crate::domain::{RulingWord, Tag};
 use crate::workflows::hosts::{CommentId, Permission};
 use crate::workflows::pull_request::marker::{self, AnswerMark, ThreadStatement};
 use crate::workflows::pull_request::tests::model::{
     AUTHOR, MAINTAINER, MEMBER, Model, OUTSIDER, comment,
 };
+use glee_model::domain::{RulingWord, Tag};
 
 /// A genuine marker, as an attacker can copy it from a comment.
 fn forged() -> String {
@@ -229,7 +229,7 @@ fn hostile_texts_of_findings_stay_text() {
         raw.suggestion = Some(text.as_str().into());
         raw.evidence = vec![text.as_str().into()];
         raw.category = Some(text.clone());
-        raw.severity = crate::domain::Severity {
+        raw.severity = glee_model::domain::Severity {
             tag: None,
             raw: text.clone(),
         };

@@ -11,9 +11,9 @@ mod suggestions;
 use model::{AUTHOR, MAINTAINER, MEMBER, Model, OUTSIDER, comment};
 
 use crate::config::settings::{CommentOn, PrMode};
-use crate::domain::{ExitReason, RulingWord};
 use crate::workflows::hosts::{CheckState, CommentId, Permission, Thread, ThreadId};
 use crate::workflows::pull_request::marker;
+use glee_model::domain::{ExitReason, RulingWord};
 
 #[test]
 fn findings_become_comments_once() {
@@ -194,7 +194,7 @@ fn an_objection_is_answered_by_the_ruling_and_never_again() {
     );
     assert_eq!(
         objection.evidence,
-        [crate::domain::Untrusted::from("a.txt:3")]
+        [glee_model::domain::Untrusted::from("a.txt:3")]
     );
     assert!(
         model.plan().is_empty(),

@@ -5,12 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use crate::config::settings::PrSettings;
-use crate::domain::{
-    Answer, AnswerStatus, Caps, Coverage, Disposition, Dispute, DisputeId, DisputeNumber, ExactFix,
-    ExitReason, Finding, FindingId, FindingState, Objector, Outcome, Proof, RawFinding, Response,
-    ReviewerReport, RuledBy, RuledFinding, RuledPlace, Ruler, Ruling, RulingRecord, RulingWord,
-    RunId, SettledFinding, Severity, SharedAnchor, SharedRuling, Tag, Untrusted, Usage,
-};
 use crate::workflows::hosts::{
     Account, ChangedFile, Comment, CommentId, Commit, Conversation, HostKind, Permission,
     PullRequest, RequestState, Thread, ThreadId,
@@ -19,6 +13,12 @@ use crate::workflows::pull_request::{
     Publication, Replies, RequestDispute, RequestReview, ThreadChange, plan, replies,
 };
 use crate::workspace::code::anchors::Blocks;
+use glee_model::domain::{
+    Answer, AnswerStatus, Caps, Coverage, Disposition, Dispute, DisputeId, DisputeNumber, ExactFix,
+    ExitReason, Finding, FindingId, FindingState, Objector, Outcome, Proof, RawFinding, Response,
+    ReviewerReport, RuledBy, RuledFinding, RuledPlace, Ruler, Ruling, RulingRecord, RulingWord,
+    RunId, SettledFinding, Severity, SharedAnchor, SharedRuling, Tag, Untrusted, Usage,
+};
 
 pub(crate) const AUTHOR: &str = "author";
 pub(crate) const MEMBER: &str = "member";

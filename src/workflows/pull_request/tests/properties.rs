@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use crate::domain::{RulingWord, Tag};
 use crate::workflows::hosts::Permission;
 use crate::workflows::pull_request::marker;
 use crate::workflows::pull_request::tests::model::{AUTHOR, MAINTAINER, MEMBER, Model, tells};
+use glee_model::domain::{RulingWord, Tag};
 
 /// The words of the heads, and then of the members that join their groups.
 const WORDS: [&str; 8] = [

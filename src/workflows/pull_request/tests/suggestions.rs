@@ -2,7 +2,6 @@
 
 use proptest::prelude::*;
 
-use crate::domain::Tag;
 use crate::protocol::secrets::redact;
 use crate::protocol::text::{markup, printable};
 use crate::workflows::hosts::{CommentId, HostKind, NewComment, Permission};
@@ -11,6 +10,7 @@ use crate::workflows::pull_request::marker;
 use crate::workflows::pull_request::placement::place;
 use crate::workflows::pull_request::tests::hostile::texts;
 use crate::workflows::pull_request::tests::model::{Model, comment};
+use glee_model::domain::Tag;
 
 const PATH: &str = "h.py";
 const TEXT: &str =

@@ -1,6 +1,5 @@
 //! The comments that tell findings.
 
-use crate::domain::{ExactFix, SettledFinding, number_of};
 use crate::protocol::text::{markup, printable};
 use crate::workflows::pull_request::input::RequestReview;
 use crate::workflows::pull_request::placement::CommentPlace;
@@ -9,6 +8,7 @@ use crate::workflows::pull_request::text::escape::{
     TEXT, TITLE, clean, code, line, names, prose_of as prose,
 };
 use crate::workflows::pull_request::text::statement;
+use glee_model::domain::{ExactFix, SettledFinding, number_of};
 
 /// The maximum number of items of evidence.
 const EVIDENCE: usize = 10;

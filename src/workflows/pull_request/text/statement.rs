@@ -1,9 +1,9 @@
 //! The replies of Glee in a thread, after the comment that starts the thread.
 
-use crate::domain::{Disposition, Ruler};
 use crate::workflows::pull_request::marker::FindingName;
 use crate::workflows::pull_request::standing::KnownDecision;
 use crate::workflows::pull_request::text::escape::{code, commit, line, prose};
+use glee_model::domain::{Disposition, Ruler};
 
 pub(crate) const WHO_RULES: &str = "a maintainer rules with `@glee enforce <reason>` or `@glee dismiss <reason>` in the first line of a reply";
 

@@ -1,6 +1,5 @@
 //! The summary comment, which is also the summary of the check.
 
-use crate::domain::{Outcome, SettledFinding, Tag, UnreadFile, number_of};
 use crate::protocol::secrets::redact;
 use crate::protocol::text::{markup, printable};
 use crate::workflows::pull_request::check::Blocking;
@@ -9,6 +8,7 @@ use crate::workflows::pull_request::standing::RequestStanding;
 use crate::workflows::pull_request::text::escape::{LONGEST, TEXT, code, commit, line, names};
 use crate::workflows::pull_request::text::finding::{denials, details, location, severity, title};
 use crate::workflows::pull_request::text::{links, statement};
+use glee_model::domain::{Outcome, SettledFinding, Tag, UnreadFile, number_of};
 
 /// The number of characters that are reserved for the marker, and for the sentence about omitted parts.
 const RESERVED: usize = 400;
@@ -19,7 +19,7 @@ const FILES: usize = 100;
 /// highest.
 pub(crate) fn importance(
     settled: &SettledFinding,
-) -> (bool, Option<Tag>, crate::domain::FindingId) {
+) -> (bool, Option<Tag>, glee_model::domain::FindingId) {
     (
         !settled.finding.mandatory,
         settled.finding.raw.severity.tag,

@@ -6,14 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::config::settings::Settings;
-use crate::domain::event::{CallId, EventKind, PartlyChanged, ReviewEvent, Staged};
-use crate::domain::{Anchor, FileChange, Finding, Location, RunId};
 use crate::workflows::review::plan::shard_limit;
 use crate::workflows::review::state::ReviewState;
 use crate::workflows::run::error::RunError;
 use crate::workspace::{
     Restaged, SelectOptions, SelectionRules, Since, TreeId, code::anchors::Blocks, root::Workspace,
 };
+use glee_model::domain::event::{CallId, EventKind, PartlyChanged, ReviewEvent, Staged};
+use glee_model::domain::{Anchor, FileChange, Finding, Location, RunId};
 
 #[derive(Clone, Copy)]
 pub(crate) struct Trees<'a> {
@@ -263,9 +263,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::domain::event::Purpose;
-    use crate::domain::{AgentName, Answer, FindingId, FindingState, RawFinding, Response};
     use crate::workflows::review::state::TreeChange;
+    use glee_model::domain::event::Purpose;
+    use glee_model::domain::{AgentName, Answer, FindingId, FindingState, RawFinding, Response};
 
     const FILES: [&str; 3] = ["a.py", "b.py", "c.py"];
 

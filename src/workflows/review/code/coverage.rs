@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 
 use crate::agents::builtin;
-use crate::domain::event::{CallAnswer, Purpose};
-use crate::domain::{Agent, AgentName, Coverage, Role, UnreadFile};
 use crate::workflows::review::state::ReviewState;
+use glee_model::domain::event::{CallAnswer, Purpose};
+use glee_model::domain::{Agent, AgentName, Coverage, Role, UnreadFile};
 
 /// The files that the agent `reviewer` received but could not read. The returned boolean is true if the reviewer
 /// could not read any file.

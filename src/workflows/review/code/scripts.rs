@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::config::{files::scripts::Roots, settings::Settings};
-use crate::domain::event::{Mode, Plan};
-use crate::domain::{Agent, AgentName, Role};
 use crate::workflows::run::resources;
+use glee_model::domain::event::{Mode, Plan};
+use glee_model::domain::{Agent, AgentName, Role};
 
 /// Hashes of the files whose paths occur in the commands of all agents except the coder. If a hash changes, the coder
 /// possibly replaced the program of such an agent.

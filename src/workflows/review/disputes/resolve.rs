@@ -5,16 +5,16 @@
 //! finding of a pull request: the next job has another history, in which only a person's ruling closes such a finding.
 
 use crate::config::settings::ReviewSettings;
-use crate::domain::event::{CallAnswer, Purpose};
-use crate::domain::{
+use crate::protocol::text::references::{Reference, reference, references};
+use crate::workflows::review::disputes::references::Support;
+use crate::workflows::review::requests::RequestBuilder;
+use glee_model::domain::event::{CallAnswer, Purpose};
+use glee_model::domain::{
     AgentName, Dispute, DisputeNumber, Finding, PanelVote, Ruler, Ruling, RulingRecord, RulingWord,
     Severity, Tag, Untrusted,
 };
-use crate::protocol::text::references::{Reference, reference, references};
-use crate::rules::review::{mandatory, objections, rulings};
-use crate::rules::votes::panel;
-use crate::workflows::review::disputes::references::Support;
-use crate::workflows::review::requests::RequestBuilder;
+use glee_model::rules::review::{mandatory, objections, rulings};
+use glee_model::rules::votes::panel;
 
 pub(crate) fn due(
     requests: &RequestBuilder<'_>,

@@ -10,18 +10,18 @@ use jiff::Timestamp;
 
 use crate::config::files::rulings::{FOLDER, MAX_FILES, is_note, is_shared, read};
 use crate::config::settings::MaxAge;
-use crate::domain::{
+use crate::history::queries::rows::{Binding, DisputeRecord};
+use crate::history::{JournalError, store::Journal};
+use crate::protocol::text::printable;
+use crate::workflows::review::{findings::recognition, state::ReviewState};
+use crate::workflows::run::error::RunError;
+use crate::workspace::{RulingFile, Target, TargetSpec, code::anchors, root::Workspace};
+use glee_model::domain::{
     AgentName, DisputeId, Finding, RawFinding, RuledBy, RuledFinding, RuledPlace, Ruler, RulingRef,
     Severity, SharedRuling, Tag,
     event::{Event, Plan},
 };
-use crate::history::queries::rows::{Binding, DisputeRecord};
-use crate::history::{JournalError, store::Journal};
-use crate::protocol::text::printable;
-use crate::rules::review::rulings;
-use crate::workflows::review::{findings::recognition, state::ReviewState};
-use crate::workflows::run::error::RunError;
-use crate::workspace::{RulingFile, Target, TargetSpec, code::anchors, root::Workspace};
+use glee_model::rules::review::rulings;
 
 const NAMED: usize = 5;
 

@@ -5,21 +5,21 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::config::settings::DebateRounds;
-use crate::domain::event::{CallAnswer, CallId, EventKind, Purpose, ReviewEvent};
-use crate::domain::{
-    AgentName, Challenge, Class, DebateMessage, DefenceWord, Defended, ExaminationWord, Examined,
-    Finding, FindingId, Role, number_of,
-};
 use crate::history::queries::rows::Binding;
-use crate::rules::consensus::{
-    self, Answers, Consensus, Debate, Defence, Examination, Group, Level, Member, Policy,
-};
-use crate::rules::review::mandatory;
 use crate::workflows::review::findings::merge::Revisions;
 use crate::workflows::review::findings::numbered::Numbered;
 use crate::workflows::review::findings::round::RoundContext;
 use crate::workflows::review::findings::{pairs, recognition};
 use crate::workflows::review::state::ReviewState;
+use glee_model::domain::event::{CallAnswer, CallId, EventKind, Purpose, ReviewEvent};
+use glee_model::domain::{
+    AgentName, Challenge, Class, DebateMessage, DefenceWord, Defended, ExaminationWord, Examined,
+    Finding, FindingId, Role, number_of,
+};
+use glee_model::rules::consensus::{
+    self, Answers, Consensus, Debate, Defence, Examination, Group, Level, Member, Policy,
+};
+use glee_model::rules::review::mandatory;
 
 const LEAD: &str = "team-lead";
 

@@ -7,16 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::config::settings::Advisories;
-use crate::domain::event::{CallAnswer, CallId, EventKind, Purpose, ReviewEvent};
-use crate::domain::{
-    AdvisoryStatus, AgentName, Confidence, Corroboration, Finding, FindingId, Location, Position,
-    RawFinding, Restated, Role, Severity, Untrusted,
-};
 use crate::history::queries::rows::Binding;
 use crate::protocol::merge_input;
 use crate::protocol::text::location;
-use crate::rules::consensus::{self, CheckedEvidence, Debate, Group, GroupState, Level, Member};
-use crate::rules::review::{mandatory, reversal};
 use crate::workflows::review::code::edits;
 use crate::workflows::review::findings::numbered::{NewFinding, Numbered};
 use crate::workflows::review::findings::round::{Round, RoundContext, TextOf};
@@ -25,6 +18,15 @@ use crate::workflows::review::state::{ReviewState, raised::RaisedFinding};
 use crate::workspace::advisories::check;
 use crate::workspace::code::anchors::Blocks;
 use crate::workspace::code::citation;
+use glee_model::domain::event::{CallAnswer, CallId, EventKind, Purpose, ReviewEvent};
+use glee_model::domain::{
+    AdvisoryStatus, AgentName, Confidence, Corroboration, Finding, FindingId, Location, Position,
+    RawFinding, Restated, Role, Severity, Untrusted,
+};
+use glee_model::rules::consensus::{
+    self, CheckedEvidence, Debate, Group, GroupState, Level, Member,
+};
+use glee_model::rules::review::{mandatory, reversal};
 
 const GLEE: &str = "glee";
 

@@ -5,17 +5,17 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::domain::event::{EventKind, ReviewEvent};
-use crate::domain::{
-    AgentName, Finding, FindingId, PostedProblem, ProblemKey, Relation, Restated, RestatedFinding,
-    RulingRef, Untrusted,
-};
 use crate::history::queries::problems::KnownFinding;
 use crate::history::queries::rows::Binding;
-use crate::rules::consensus::Member;
 use crate::workflows::review::findings::numbers::{self, Candidate, Continued};
 use crate::workflows::review::findings::recognition;
 use crate::workflows::review::findings::round::{RoundContext, TextOf};
+use glee_model::domain::event::{EventKind, ReviewEvent};
+use glee_model::domain::{
+    AgentName, Finding, FindingId, PostedProblem, ProblemKey, Relation, Restated, RestatedFinding,
+    RulingRef, Untrusted,
+};
+use glee_model::rules::consensus::Member;
 
 impl RoundContext<'_> {
     /// Gives each finding its id. `known` has the ids of findings that have one, by the ids of their raw findings. A

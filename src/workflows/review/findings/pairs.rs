@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::domain::event::{CallAnswer, CallId, EventKind, Purpose, ReviewEvent};
-use crate::domain::{
+use crate::protocol::text::printable;
+use crate::workflows::review::state::ReviewState;
+use glee_model::domain::event::{CallAnswer, CallId, EventKind, Purpose, ReviewEvent};
+use glee_model::domain::{
     AgentName, Anchor, Comparison, EarlierDispute, Finding, FindingId, KeyedAnswer, PairAnswer,
     RawFinding, Untrusted,
 };
-use crate::protocol::text::printable;
-use crate::rules::consensus::{Group, Member};
-use crate::workflows::review::state::ReviewState;
+use glee_model::rules::consensus::{Group, Member};
 
 /// The key under which the answer about two findings is kept.
 pub(crate) fn key(one: &Member, other: &Member) -> String {

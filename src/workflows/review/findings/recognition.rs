@@ -9,20 +9,20 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::RangeInclusive;
 
-use crate::domain::event::{EventKind, ReviewEvent, RunEvent};
-use crate::domain::{
-    AgentName, Anchor, Disposition, DisputeNumber, Finding, FindingId, Relation, RulingRef, RunId,
-    Severity, Tag,
-};
 use crate::history::queries::rows::Binding;
 use crate::protocol::request::{RulingInForce, SourceFile};
-use crate::rules::consensus::similarity::identity::Wordings;
-use crate::rules::consensus::similarity::likeness::{Likeness, NEAR};
-use crate::rules::review::mandatory;
 use crate::workflows::review::findings::relations::{self, may_close};
 use crate::workflows::review::findings::round::{MergeSettings, Round, TextOf};
 use crate::workflows::review::state::ReviewState;
 use crate::workspace::code::anchors::Blocks;
+use glee_model::domain::event::{EventKind, ReviewEvent, RunEvent};
+use glee_model::domain::{
+    AgentName, Anchor, Disposition, DisputeNumber, Finding, FindingId, Relation, RulingRef, RunId,
+    Severity, Tag,
+};
+use glee_model::rules::consensus::similarity::identity::Wordings;
+use glee_model::rules::consensus::similarity::likeness::{Likeness, NEAR};
+use glee_model::rules::review::mandatory;
 
 struct Placed<'a> {
     anchor: &'a Anchor,
@@ -753,8 +753,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::domain::{DisputeNumber, FindingId, RawFinding};
-    use crate::rules::consensus::Policy;
+    use glee_model::domain::{DisputeNumber, FindingId, RawFinding};
+    use glee_model::rules::consensus::Policy;
 
     const TITLES: [&str; 6] = [
         "weak hash",

@@ -9,15 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::rc::Rc;
 
-use crate::domain::event::{EventKind, ReviewEvent};
-use crate::domain::{
-    Anchor, CitedChange, Disposition, Dispute, EarlierDispute, Finding, FindingId, Location,
-    RawFinding, Relation, RulingRef, Untrusted, number_of,
-};
 use crate::history::queries::rows::Binding;
 use crate::protocol::text::references::{self, Reference};
-use crate::rules::consensus::similarity::identity;
-use crate::rules::review::rulings;
 use crate::workflows::review::disputes::references::exists;
 use crate::workflows::review::findings::edited::{self, Raised};
 use crate::workflows::review::findings::round::{Round, TextOf};
@@ -25,6 +18,13 @@ use crate::workflows::run::redaction::Redaction;
 use crate::workspace::code::anchors::Blocks;
 use crate::workspace::code::cited;
 use crate::workspace::diff::unified;
+use glee_model::domain::event::{EventKind, ReviewEvent};
+use glee_model::domain::{
+    Anchor, CitedChange, Disposition, Dispute, EarlierDispute, Finding, FindingId, Location,
+    RawFinding, Relation, RulingRef, Untrusted, number_of,
+};
+use glee_model::rules::consensus::similarity::identity;
+use glee_model::rules::review::rulings;
 
 /// In each round, at most this number of findings are reported as possible repetitions of an earlier dispute.
 const UNSURE: usize = 20;
@@ -424,8 +424,8 @@ pub(crate) fn may_close(found: &Finding, binding: &Binding) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::event::RunEvent;
-    use crate::domain::{DisputeNumber, RunId, Severity, Tag};
+    use glee_model::domain::event::RunEvent;
+    use glee_model::domain::{DisputeNumber, RunId, Severity, Tag};
 
     fn binding(number: u64) -> Binding {
         Binding {

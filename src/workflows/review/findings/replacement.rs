@@ -1,10 +1,10 @@
 //! Checks the replacements of lines that reviewers propose. A replacement that fails a check is added to the
 //! text of the suggestion.
 
-use crate::domain::{ExactFix, RawFinding, Untrusted};
 use crate::protocol::secrets::{PLACEHOLDER, redact};
 use crate::protocol::text::printable::is_unsafe;
-use crate::rules::consensus::Member;
+use glee_model::domain::{ExactFix, RawFinding, Untrusted};
+use glee_model::rules::consensus::Member;
 
 /// The maximum size of a replacement.
 const MOST_LINES: usize = 50;

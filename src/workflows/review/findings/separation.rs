@@ -1,13 +1,13 @@
 //! Gives the members of a group that a ruling left out a number of their own, because they are another defect than
 //! the members that the ruling named.
 
-use crate::domain::event::{EventKind, ReviewEvent};
-use crate::domain::{AgentName, DisputeNumber, Finding, FindingId, PairAnswer, ProblemKey};
-use crate::domain::{KeyedAnswer, RulingRecord};
 use crate::workflows::review::findings::debate::MergedRound;
 use crate::workflows::review::findings::pairs;
 use crate::workflows::review::findings::round::RoundContext;
 use crate::workflows::review::state::ReviewState;
+use glee_model::domain::event::{EventKind, ReviewEvent};
+use glee_model::domain::{AgentName, DisputeNumber, Finding, FindingId, PairAnswer, ProblemKey};
+use glee_model::domain::{KeyedAnswer, RulingRecord};
 
 /// The findings that a ruling on `dispute` leaves out.
 pub(crate) fn left(

@@ -5,18 +5,18 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::RangeInclusive;
 
-use crate::domain::event::{EventKind, Purpose, ReviewEvent};
-use crate::domain::{Anchor, Finding, PairAnswer, PairId, RaisedIn, RawFinding, UnsurePair};
 use crate::history::queries::problems::KnownFinding;
 use crate::history::queries::rows::Binding;
 use crate::protocol::request::{ComparedFinding, FindingPair, SourceFile, Task};
-use crate::rules::consensus::{self, Answers, Group, Member};
 use crate::workflows::review::findings::debate::{self, MergedRound};
 use crate::workflows::review::findings::round::RoundContext;
 use crate::workflows::review::findings::round::TextOf;
 use crate::workflows::review::findings::{numbers, pairs, recognition};
 use crate::workspace::code::anchors::Blocks;
 use crate::workspace::diff::delta;
+use glee_model::domain::event::{EventKind, Purpose, ReviewEvent};
+use glee_model::domain::{Anchor, Finding, PairAnswer, PairId, RaisedIn, RawFinding, UnsurePair};
+use glee_model::rules::consensus::{self, Answers, Group, Member};
 
 /// The maximum number of pairs in a request.
 pub(crate) const PAIRS: usize = 40;

@@ -5,8 +5,6 @@ use std::path::Path;
 use crate::agents::{Agents, calls::price};
 use crate::config::schema::values::ReuseMode;
 use crate::config::settings::Settings;
-use crate::domain::event::{CallId, EventKind, Plan, ReviewEvent};
-use crate::domain::{AgentName, Coverage, ReusedFrom, Role};
 use crate::history::{queries::rows::Binding, store::Journal};
 use crate::protocol::{prompts, request::Request};
 use crate::workflows::review::plan::shard_limit;
@@ -17,6 +15,8 @@ use crate::workflows::review::{
 };
 use crate::workflows::run::{error::RunError, redaction::Redaction};
 use crate::workspace::{Target, root::Workspace};
+use glee_model::domain::event::{CallId, EventKind, Plan, ReviewEvent};
+use glee_model::domain::{AgentName, Coverage, ReusedFrom, Role};
 
 /// The average number of bytes per token of English text and code.
 const BYTES_A_TOKEN: u64 = 4;

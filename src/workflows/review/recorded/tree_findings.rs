@@ -12,11 +12,6 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::config::settings::Settings;
-use crate::domain::event::{EventKind, ReviewEvent};
-use crate::domain::{
-    Anchor, Disposition, ExitReason, Finding, FindingId, FindingState, Location, Lowered, Outcome,
-    RulingRef, RunId, SettledFinding, Severity,
-};
 use crate::history::queries::problems::KnownFinding;
 use crate::history::queries::rows::{Binding, RunRow};
 use crate::history::store::Journal;
@@ -28,6 +23,11 @@ use crate::workflows::run::error::RunError;
 use crate::workspace::code::anchors::Blocks;
 use crate::workspace::root::Workspace;
 use crate::workspace::{BlockPlace, TargetSpec};
+use glee_model::domain::event::{EventKind, ReviewEvent};
+use glee_model::domain::{
+    Anchor, Disposition, ExitReason, Finding, FindingId, FindingState, Location, Lowered, Outcome,
+    RulingRef, RunId, SettledFinding, Severity,
+};
 
 /// A block with fewer lines than this number is recognised only in its original file, because short blocks, such
 /// as imports, occur in many files.

@@ -5,10 +5,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
-use crate::domain::event::{Event, Mode, Plan};
-use crate::domain::{Disposition, Dispute, DisputeNumber, ExitReason, Outcome, RunId};
 use crate::history::store::Journal;
-use crate::rules::consensus::Policy;
 use crate::workflows::review::code::coder_changes::{self, Trees};
 use crate::workflows::review::code::sources::Sources;
 use crate::workflows::review::disputes::rulings::{self, SharedRulings};
@@ -22,6 +19,9 @@ use crate::workflows::review::{
 use crate::workflows::run::{error::RunError, redaction::Redaction};
 use crate::workspace::guard::control_files::{ControlKind, control_kind};
 use crate::workspace::{TreeId, root::Workspace};
+use glee_model::domain::event::{Event, Mode, Plan};
+use glee_model::domain::{Disposition, Dispute, DisputeNumber, ExitReason, Outcome, RunId};
+use glee_model::rules::consensus::Policy;
 
 #[derive(Debug)]
 pub(crate) struct Recorded {

@@ -2,8 +2,8 @@
 
 use super::{RecordedCall, ReviewState, TreeChange};
 use crate::agents::Session;
-use crate::domain::event::{CallAnswer, CallId, Purpose};
-use crate::domain::{AgentName, AnswerStatus, CallMetadata, CodeRead, FailureKind, Usage};
+use glee_model::domain::event::{CallAnswer, CallId, Purpose};
+use glee_model::domain::{AgentName, AnswerStatus, CallMetadata, CodeRead, FailureKind, Usage};
 
 /// In one round, a reviewer gets at most this number of requests to re-check the same finding.
 pub(crate) const RECHECKS: u32 = 2;

@@ -10,11 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::agents::Session;
 use crate::config::settings::Settings;
-use crate::domain::event::{
+use glee_model::domain::event::{
     CallAnswer, CallId, DisputeEvent, Event, EventKind, FixRequest, Mode, Plan, Purpose,
     ReviewEvent, RunEvent,
 };
-use crate::domain::{
+use glee_model::domain::{
     AdvisoryStatus, Agent, AgentName, AnswerStatus, AskedFile, Comparison, Coverage, Disposition,
     Dispute, DisputeNumber, EarlierDispute, ExitReason, FileChange, Finding, FindingId, Location,
     Lowered, Objector, PairAnswer, Person, RaisedIn, RawFinding, ReadSet, Recheck, Response,

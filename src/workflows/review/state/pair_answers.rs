@@ -1,9 +1,9 @@
 //! The pairs of findings that may name the same defect, and the agents that are asked about them.
 
 use super::ReviewState;
-use crate::domain::event::{CallAnswer, CallId, Purpose};
-use crate::domain::{Agent, AgentName, PairAnswer, RaisedIn, Role, UnsurePair};
-use crate::rules::consensus::Answers;
+use glee_model::domain::event::{CallAnswer, CallId, Purpose};
+use glee_model::domain::{Agent, AgentName, PairAnswer, RaisedIn, Role, UnsurePair};
+use glee_model::rules::consensus::Answers;
 
 impl ReviewState {
     pub(super) fn pair(&mut self, place: (u32, RaisedIn), pairs: &[UnsurePair]) {

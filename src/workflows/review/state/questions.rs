@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 
 use super::{RecordedCall, Reuse, ReviewState};
 use crate::config::settings::Validate;
-use crate::domain::event::{CallId, Mode, Purpose};
-use crate::domain::{
+use crate::workflows::run::attempts;
+use glee_model::domain::event::{CallId, Mode, Purpose};
+use glee_model::domain::{
     Agent, AgentName, Answer, Class, Disposition, Dispute, DisputeNumber, Finding, FindingId,
     FindingState, Location, Objector, Role, Route, RulingRecord,
 };
-use crate::rules::consensus::Policy;
-use crate::rules::review::coder_selection;
-use crate::workflows::run::attempts;
+use glee_model::rules::consensus::Policy;
+use glee_model::rules::review::coder_selection;
 
 impl ReviewState {
     pub(crate) fn round(&self) -> u32 {

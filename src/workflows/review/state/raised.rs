@@ -4,8 +4,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{RecordedCall, ReviewState};
-use crate::domain::event::{CallAnswer, CallId, Purpose};
-use crate::domain::{AgentName, FindingId, RawFinding};
+use glee_model::domain::event::{CallAnswer, CallId, Purpose};
+use glee_model::domain::{AgentName, FindingId, RawFinding};
 
 /// A finding in a reviewer's answer, before findings are merged.
 pub(crate) struct RaisedFinding<'a> {

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::ReviewState;
 use super::calls::RECHECKS;
-use crate::domain::event::{CallAnswer, Purpose};
-use crate::domain::{
+use glee_model::domain::event::{CallAnswer, Purpose};
+use glee_model::domain::{
     AgentName, Comparison, EarlierDispute, Finding, FindingId, FindingState, Recheck, Relation,
     Role,
 };

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::config::settings::DebateRounds;
-use crate::domain::Confidence;
-use crate::rules::consensus::Policy;
+use glee_model::domain::Confidence;
+use glee_model::rules::consensus::Policy;
 
 fn events(bench: &Bench, run: &RunId) -> Vec<serde_json::Value> {
     let journal = Journal::open(&bench.folder.path().join("state/history.db")).unwrap();
@@ -173,7 +173,7 @@ fn a_round_ends_with_what_there_is_when_somebody_does_not_answer_in_time() {
         .unwrap();
     assert_eq!(
         consensus.class,
-        crate::domain::Class::Uncorroborated,
+        glee_model::domain::Class::Uncorroborated,
         "silence is no agreement"
     );
     let round = events(&bench, &left.ended.outcome.run)
@@ -275,7 +275,7 @@ fn a_debate_of_three_rounds_with_one_silent_and_one_unparseable_agent() {
     let report = events.iter().find_map(|event| match &event.kind {
         EventKind::Review(ReviewEvent::DebateConcluded {
             report:
-                crate::domain::DebateMessage::Message {
+                glee_model::domain::DebateMessage::Message {
                     content, summary, ..
                 },
             ..
@@ -305,7 +305,7 @@ fn a_debate_of_three_rounds_with_one_silent_and_one_unparseable_agent() {
         )
     });
     let rows: Vec<_> = rows.collect();
-    use crate::domain::Class::{Accepted, Disputed};
+    use glee_model::domain::Class::{Accepted, Disputed};
     assert_eq!(
         rows,
         [
@@ -387,7 +387,7 @@ fn spec_19_support_in_a_debate_confirms_and_only_who_was_asked_is_missing() {
         .unwrap();
     assert_ne!(
         consensus.class,
-        crate::domain::Class::Rejected,
+        glee_model::domain::Class::Rejected,
         "{}",
         consensus.why
     );

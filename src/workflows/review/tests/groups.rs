@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::*;
-use crate::domain::FindingId;
+use glee_model::domain::FindingId;
 
 const BY_A: &str = "[MUST] app.py:2 Replace the weak md5 hash in key";
 const BY_B: &str = "[MUST] app.py:2 key uses md5, a weak hash";

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::config::settings::{DebateRounds, Validate};
-use crate::domain::DisputeNumber;
-use crate::rules::consensus::Policy;
+use glee_model::domain::DisputeNumber;
+use glee_model::rules::consensus::Policy;
 
 fn validate(bench: &mut Bench) {
     bench.settings.review.consensus.validate = Validate::Judge;

@@ -10,8 +10,6 @@ use super::*;
 use crate::agents::process::scripted::{Script, ScriptedRunner};
 use crate::agents::{Agents, Stop};
 use crate::config::settings::{Budget, Limits, ReviewSettings, Settings};
-use crate::domain::event::{Event, Mode};
-use crate::domain::{Agent, AgentName, DisputeNumber, FindingState, Role, Route, RulingWord, Tag};
 use crate::history::store::Journal;
 use crate::protocol::request::{Request, Task};
 use crate::workflows::review::recorded::view::recorded;
@@ -21,6 +19,10 @@ use crate::workflows::run::ports::{
 use crate::workspace::root::Workspace;
 use crate::workspace::{SelectOptions, TargetSpec};
 use bench::*;
+use glee_model::domain::event::{Event, Mode};
+use glee_model::domain::{
+    Agent, AgentName, DisputeNumber, FindingState, Role, Route, RulingWord, Tag,
+};
 
 pub(crate) mod bench;
 mod budget;
@@ -477,7 +479,7 @@ fn a_panel_of_three_votes_and_every_vote_is_kept() {
     let [record] = dispute.rulings.as_slice() else {
         panic!("one ruling: {:?}", dispute.rulings)
     };
-    assert_eq!(record.by, crate::domain::Ruler::Panel);
+    assert_eq!(record.by, glee_model::domain::Ruler::Panel);
     assert_eq!(record.ruling.citations, ["app.py:1", "app.py:2"]);
     let votes: Vec<String> = record
         .votes
@@ -675,7 +677,7 @@ fn a_later_round_that_undoes_an_earlier_one_is_a_dispute() {
     let findings = &left.ended.outcome.findings;
     assert_eq!(
         findings[1].finding.reverses,
-        Some(crate::domain::FindingId::new(1))
+        Some(glee_model::domain::FindingId::new(1))
     );
     assert_eq!(
         left.asked(),

@@ -1,7 +1,7 @@
 //! Tests replays with other rules: changed decisions, and answers that are missing in the record.
 
 use super::*;
-use crate::rules::consensus::Policy;
+use glee_model::rules::consensus::Policy;
 
 /// Makes a run in which the judge answers DISMISS for F1 and cites `place`.
 fn dismissed(bench: &Bench, place: &str) -> RunId {

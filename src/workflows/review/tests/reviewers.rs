@@ -46,21 +46,21 @@ fn what_several_reviewers_mean_alike_is_one_group_and_each_keeps_its_tag() {
             (
                 "F1a".to_owned(),
                 true,
-                crate::domain::Class::Accepted,
+                glee_model::domain::Class::Accepted,
                 3,
                 "a MUST, b LOW".to_owned()
             ),
             (
                 "F1b".to_owned(),
                 false,
-                crate::domain::Class::Accepted,
+                glee_model::domain::Class::Accepted,
                 3,
                 "a MUST, b LOW".to_owned()
             ),
             (
                 "F2".to_owned(),
                 false,
-                crate::domain::Class::Uncorroborated,
+                glee_model::domain::Class::Uncorroborated,
                 3,
                 "b MEDIUM".to_owned()
             ),
@@ -142,12 +142,13 @@ fn what_advisories_said_is_recorded_and_asked_once() {
         .on("a", "review", json_review(segfault))
         .on("b", "review", json_review(""));
     let left = bench.review(Mode::Review, runner);
-    let consensus =
-        |outcome: &crate::domain::Outcome| outcome.findings[0].finding.consensus.clone().unwrap();
+    let consensus = |outcome: &glee_model::domain::Outcome| {
+        outcome.findings[0].finding.consensus.clone().unwrap()
+    };
     assert_eq!(
         consensus(&left.ended.outcome)
             .confidence
-            .map(crate::domain::Confidence::get),
+            .map(glee_model::domain::Confidence::get),
         Some(90),
         "confirmed: +10"
     );
@@ -163,7 +164,7 @@ fn what_advisories_said_is_recorded_and_asked_once() {
             }
             _ => None,
         });
-    let confirmed = crate::domain::AdvisoryStatus::Confirmed {
+    let confirmed = glee_model::domain::AdvisoryStatus::Confirmed {
         id: "RUSTSEC-2020-0071".into(),
         version: "time 0.1.43".into(),
     };

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::config::settings::{Compare, DebateRounds};
-use crate::domain::FindingId;
+use glee_model::domain::FindingId;
 
 const A: &str = "[MUST] app.py:2 Replace the weak md5 hash";
 const B: &str = "[MUST] app.py:2 Two inputs can share one cache entry, since digests collide";

@@ -8,8 +8,6 @@ use jiff::Timestamp;
 use crate::agents::CommandInput;
 use crate::config::schema::values::ReuseMode;
 use crate::config::settings::Compare;
-use crate::domain::event::{DisputeEvent, EventKind, ReviewEvent};
-use crate::domain::{Agent, DisputeNumber, FindingId, PairAnswer, RaisedIn, RulingWord};
 use crate::history::JournalError;
 use crate::history::queries::problems::KnownProblems;
 use crate::history::queries::rows::{Binding, DisputeRecord};
@@ -24,6 +22,8 @@ use crate::workflows::run::error::RunError;
 use crate::workflows::run::resources::RunResources;
 use crate::workflows::run::workflow::{Pending, Workflow as _};
 use crate::workspace::Since;
+use glee_model::domain::event::{DisputeEvent, EventKind, ReviewEvent};
+use glee_model::domain::{Agent, DisputeNumber, FindingId, PairAnswer, RaisedIn, RulingWord};
 
 impl ReviewWorkflow {
     fn known_rulings(&self) -> Result<Vec<Binding>, RunError> {

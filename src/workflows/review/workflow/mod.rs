@@ -10,11 +10,6 @@ use tracing::{Instrument as _, Span, info_span};
 use crate::agents::calls::project_commands::CheckResult;
 use crate::config::schema::values::ReuseMode;
 use crate::config::settings::Compare;
-use crate::domain::event::{CallId, DisputeEvent, Event, EventKind, Plan, ReviewEvent, RunEvent};
-use crate::domain::{
-    Coverage, DisputeNumber, ExitReason, Ruler, Ruling, RulingRecord, RulingWord, RunId, Spent,
-    Untrusted,
-};
 use crate::history::queries::rows::Binding;
 use crate::workflows::review::code::coder_changes::{self, Trees};
 use crate::workflows::review::code::scripts::Scripts;
@@ -36,6 +31,13 @@ use crate::workflows::run::resources::{EndedCall, RunResources};
 use crate::workflows::run::runner;
 use crate::workflows::run::workflow::{Pending, Prepared, Rest, Step, Workflow};
 use crate::workspace::code::cited;
+use glee_model::domain::event::{
+    CallId, DisputeEvent, Event, EventKind, Plan, ReviewEvent, RunEvent,
+};
+use glee_model::domain::{
+    Coverage, DisputeNumber, ExitReason, Ruler, Ruling, RulingRecord, RulingWord, RunId, Spent,
+    Untrusted,
+};
 
 pub(crate) struct ReviewWorkflow {
     pub(crate) resources: RunResources,

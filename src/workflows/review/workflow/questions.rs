@@ -1,12 +1,12 @@
 //! Asks a person about the route or the ruling of a dispute.
 
-use crate::domain::{Dispute, DisputeNumber, Route, Untrusted};
 use crate::workflows::review::disputes::references;
 use crate::workflows::review::schedule::DisputeQuestion;
 use crate::workflows::review::workflow::{ReviewInput, ReviewWorkflow};
 use crate::workflows::run::ports::PersonQuestion;
 use crate::workflows::run::workflow::Pending;
 use crate::workspace::code::anchors::Excerpt;
+use glee_model::domain::{Dispute, DisputeNumber, Route, Untrusted};
 
 impl ReviewWorkflow {
     fn cited(&self, dispute: &Dispute) -> Vec<Excerpt> {

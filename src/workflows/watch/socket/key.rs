@@ -8,7 +8,7 @@ use std::{fs, io};
 
 use tempfile::TempPath;
 
-use crate::system::private;
+use glee_system::private;
 
 fn place(socket: &Path) -> PathBuf {
     socket.with_extension("key")

@@ -22,14 +22,14 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use crate::domain::{Advice, EventType, ExitReason};
-use crate::system::private;
 use crate::workflows::watch::socket::key::WatchKey;
 use crate::workflows::watch::socket::peer::{Peer, PeerRelation};
 use crate::workflows::watch::socket::protocol::{
     CommandReply, Intake, LONGEST, WatchCommand, WatchMessage,
 };
 use crate::workflows::watch::socket::seats::{ConnectionLimits, ConnectionPermit};
+use glee_model::domain::{Advice, EventType, ExitReason};
+use glee_system::private;
 
 /// The environment variable that gives agents the path of the socket.
 pub const VARIABLE: &str = "GLEE_WATCH_SOCKET";

@@ -6,9 +6,9 @@
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::domain::{AgentEvent, AgentName, EventType, Untrusted, WatchStatus};
 use crate::workflows::watch::issues::Issue;
 use crate::workflows::watch::status::WatchReport;
+use glee_model::domain::{AgentEvent, AgentName, EventType, Untrusted, WatchStatus};
 
 /// The maximum length of a line, in bytes.
 pub const LONGEST: usize = 64 << 10;

@@ -14,10 +14,10 @@ use tokio::sync::{mpsc, watch};
 use crate::agents::streams::dialogue::{Dialogue, StdinWriter, StdoutReader};
 use crate::agents::{Stop, TranscriptFiles};
 use crate::config::settings::{Limits, Pause, Settings};
-use crate::domain::{Agent, AgentName, Untrusted};
 use crate::workflows::run::resources::RunResources;
 use crate::workflows::watch::socket::protocol::{self, Intake};
 use crate::workflows::watch::socket::{self, SocketLines};
+use glee_model::domain::{Agent, AgentName, Untrusted};
 
 const FOREVER: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 const UNREAD: usize = 16;

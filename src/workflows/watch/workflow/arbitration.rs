@@ -6,14 +6,8 @@
 //! or enforced. The watch waits for a person in three cases: the judge escalates, the judge dismisses without
 //! evidence, or the judge gives no ruling.
 
-use crate::domain::event::{CallId, DisputeEvent, Purpose, Settlement, WatchEvent};
-use crate::domain::{
-    Answer, Disposition, DisputeNumber, Finding, FindingId, RawFinding, Response, Ruler, Ruling,
-    RulingRecord, RulingWord, Severity, Untrusted, WatchStatus,
-};
 use crate::protocol::request::{SourceFile, Task};
 use crate::protocol::text::references::references;
-use crate::rules::review::{mandatory, objections};
 use crate::workflows::review::disputes::references::support;
 use crate::workflows::review::disputes::resolve;
 use crate::workflows::run::call::CallRequest;
@@ -25,6 +19,12 @@ use crate::workflows::watch::state::{Cycle, Disputed};
 use crate::workflows::watch::workers::worker::WorkerMessage;
 use crate::workflows::watch::workflow::WatchWorkflow;
 use crate::workspace::code::cited;
+use glee_model::domain::event::{CallId, DisputeEvent, Purpose, Settlement, WatchEvent};
+use glee_model::domain::{
+    Answer, Disposition, DisputeNumber, Finding, FindingId, RawFinding, Response, Ruler, Ruling,
+    RulingRecord, RulingWord, Severity, Untrusted, WatchStatus,
+};
+use glee_model::rules::review::{mandatory, objections};
 
 impl WatchWorkflow {
     pub(super) fn arbitrate(&mut self, cycle: &Cycle) -> Result<(), RunError> {

@@ -1,7 +1,5 @@
 //! Processes the lines that a watch receives: records events, executes commands, and answers each line.
 
-use crate::domain::event::{EventKind, WatchEvent};
-use crate::domain::{AgentEvent, AgentName, EventType, Trigger, Untrusted, WatchStatus};
 use crate::workflows::run::error::RunError;
 use crate::workflows::run::workflow::Workflow as _;
 use crate::workflows::watch::socket::protocol::{
@@ -9,6 +7,8 @@ use crate::workflows::watch::socket::protocol::{
 };
 use crate::workflows::watch::workers::worker::WorkerMessage;
 use crate::workflows::watch::workflow::WatchWorkflow;
+use glee_model::domain::event::{EventKind, WatchEvent};
+use glee_model::domain::{AgentEvent, AgentName, EventType, Trigger, Untrusted, WatchStatus};
 
 impl WatchWorkflow {
     /// Processes the lines that the watch has received. Returns true if a line contains the command to stop the

@@ -9,10 +9,7 @@ use tracing::{info_span, warn};
 
 use crate::agents::CommandInput;
 use crate::config::settings::Limits;
-use crate::domain::event::{CallId, EventKind, Purpose, WatchEvent};
-use crate::domain::{Action, Agent, Ballot, RaisedIn, Trigger, Untrusted, WatchStatus};
 use crate::protocol::request::Task;
-use crate::rules::watch::verdicts;
 use crate::workflows::run::call::CallRequest;
 use crate::workflows::run::error::RunError;
 use crate::workflows::run::workflow::{Pending, Workflow as _};
@@ -23,6 +20,9 @@ use crate::workflows::watch::workflow::{WatchInput, WatchWorkflow};
 use crate::workflows::watch::{compare, cycle};
 use crate::workspace::TreeId;
 use crate::workspace::root::Workspace;
+use glee_model::domain::event::{CallId, EventKind, Purpose, WatchEvent};
+use glee_model::domain::{Action, Agent, Ballot, RaisedIn, Trigger, Untrusted, WatchStatus};
+use glee_model::rules::watch::verdicts;
 
 const NOTIFY: Duration = Duration::from_secs(60);
 

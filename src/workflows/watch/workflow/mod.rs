@@ -16,11 +16,6 @@ use tokio::time::{Instant, sleep_until};
 use tracing::Instrument as _;
 
 use crate::agents::{Stop, StopHandle};
-use crate::domain::event::{CallAnswer, CallId, Event, EventKind, Purpose, RunEvent, WatchEvent};
-use crate::domain::{
-    Agent, AgentName, ExitReason, RunId, Spent, Trigger, Untrusted, WatchPlan, WatchStatus,
-};
-use crate::rules::watch::triggers::{Timing, Triggers};
 use crate::workflows::run::call::{self, AgentCall, CallOutcome};
 use crate::workflows::run::error::RunError;
 use crate::workflows::run::resources::{EndedCall, RunResources, RunSetup, with_secrets};
@@ -34,6 +29,13 @@ use crate::workflows::watch::state::WatchState;
 use crate::workflows::watch::status::{AgentState, WatchReport, standing};
 use crate::workflows::watch::workers::follower::Follower;
 use crate::workflows::watch::workers::worker::{Worker, WorkerMessage, Working};
+use glee_model::domain::event::{
+    CallAnswer, CallId, Event, EventKind, Purpose, RunEvent, WatchEvent,
+};
+use glee_model::domain::{
+    Agent, AgentName, ExitReason, RunId, Spent, Trigger, Untrusted, WatchPlan, WatchStatus,
+};
+use glee_model::rules::watch::triggers::{Timing, Triggers};
 
 /// After this number of lines, the watch adds no further batch to the transaction.
 const GROUP: usize = 4_096;

@@ -2,8 +2,8 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use glee::domain::Untrusted;
 use glee::workflows::hosts::{HostError, NewComment, Permission, RequestState};
+use glee_model::domain::Untrusted;
 use rstest::rstest;
 use serde_json::{Value, json};
 

@@ -17,7 +17,7 @@ use crate::agents::adapters::{ReportedError, assemble, number, owned, string, te
 use crate::agents::{
     Adapter, AgentError, Dialogue, Invocation, ParsedOutput, Profile, ProgressEvent, Query,
 };
-use crate::domain::FailureKind;
+use glee_model::domain::FailureKind;
 
 const AUTH_REQUIRED: i64 = -32000;
 
@@ -186,7 +186,7 @@ mod readings {
 
     use super::*;
     use crate::agents::adapters::invocation::{AnswerText, Output, Reading};
-    use crate::domain::event::Transcript;
+    use glee_model::domain::event::Transcript;
 
     fn reading(lines: &[&str], exit_code: Option<i32>, stderr: &str) -> Reading {
         let file = tempfile::NamedTempFile::new().unwrap();

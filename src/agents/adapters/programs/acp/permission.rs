@@ -11,7 +11,7 @@ use agent_client_protocol::v1::schema::{
 use serde_json::Value;
 
 use super::tree;
-use crate::domain::Role;
+use glee_model::domain::Role;
 
 const PLACES: [&str; 7] = [
     "file_path",

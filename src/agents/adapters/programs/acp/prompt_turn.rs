@@ -22,7 +22,7 @@ use tokio_util::compat::{TokioAsyncReadCompatExt as _, TokioAsyncWriteCompatExt 
 
 use super::{permission, tree};
 use crate::agents::{Dialogue, StdinWriter, StdoutReader, Stop};
-use crate::domain::Role;
+use glee_model::domain::Role;
 
 /// The maximum size in bytes of a file that Glee reads or writes for the agent.
 const LONGEST: u64 = 8 << 20;

@@ -23,7 +23,7 @@ use tokio_util::compat::{TokioAsyncReadCompatExt as _, TokioAsyncWriteCompatExt 
 use super::prompt_turn::PromptTurn;
 use crate::agents::Stop;
 use crate::agents::streams::dialogue::{Dialogue as _, relay};
-use crate::domain::Role;
+use glee_model::domain::Role;
 
 type Log = Arc<Mutex<Vec<String>>>;
 

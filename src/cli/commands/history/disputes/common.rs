@@ -8,12 +8,12 @@ use jiff::{Span, Timestamp, Zoned};
 
 use crate::cli::context::{CommandError, Globals, history, place, settings};
 use crate::config::settings::MaxAge;
-use crate::domain::{Anchor, Disposition, DisputeNumber, Person, RulingRef, RunId};
 use crate::history::JournalError;
 use crate::history::queries::rows::{Binding, DisputeRecord};
 use crate::history::store::Journal;
 use crate::workflows::review::recorded::view;
 use crate::workspace::root::Workspace;
+use glee_model::domain::{Anchor, Disposition, DisputeNumber, Person, RulingRef, RunId};
 
 /// Returns disputes about code that was removed from the tree. The rulings on these disputes are still in force.
 pub(crate) fn gone(

@@ -12,11 +12,11 @@ use crate::cli::context::{
     place, pretty, stream,
 };
 use crate::cli::style::{self, Color, Style};
-use crate::domain::event::Mode;
-use crate::domain::{Disposition, ExitReason, Ruler, RulingWord, Severity, Tag};
 use crate::history::SharedDispute;
 use crate::history::queries::rows::{DisputeFilter, DisputeRecord, DisputeRow, RulingFilter};
 use crate::protocol::text::printable;
+use glee_model::domain::event::Mode;
+use glee_model::domain::{Disposition, ExitReason, Ruler, RulingWord, Severity, Tag};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Filters {
@@ -305,7 +305,9 @@ mod tests {
     use jiff::SignedDuration;
 
     use super::*;
-    use crate::domain::{AgentName, DisputeId, DisputeNumber, FindingId, Location, Person, RunId};
+    use glee_model::domain::{
+        AgentName, DisputeId, DisputeNumber, FindingId, Location, Person, RunId,
+    };
     use jiff::civil::DateTime;
 
     fn row(number: u64, tag: &str, title: &str) -> DisputeRow {

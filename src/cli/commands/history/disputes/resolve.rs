@@ -11,11 +11,11 @@ use crate::cli::context::{
     CommandContext, CommandError, CommandResult, Format, Globals, Outputs, ReasonFlag, execute,
     history, number, print, stream,
 };
-use crate::domain::event::Mode;
-use crate::domain::{Disposition, Dispute, DisputeNumber, ExitReason, Route, RunId};
 use crate::history::JournalError;
 use crate::history::queries::rows::DisputeFilter;
 use crate::protocol::text::printable;
+use glee_model::domain::event::Mode;
+use glee_model::domain::{Disposition, Dispute, DisputeNumber, ExitReason, Route, RunId};
 
 /// Settle an open dispute by your ruling or by the judge's ruling
 #[derive(Debug, clap::Args)]

@@ -8,13 +8,13 @@ use crate::cli::context::{
 };
 use crate::cli::style;
 use crate::config::files::rulings::{self, FOLDER, Shared};
-use crate::domain::{DisputeNumber, ExitReason, Ruler, SharedRuling};
 use crate::history::JournalError;
 use crate::history::store::Journal;
 use crate::protocol::{secrets, text::printable};
-use crate::rules;
 use crate::workflows::review;
 use crate::workspace::root::Workspace;
+use glee_model::domain::{DisputeNumber, ExitReason, Ruler, SharedRuling};
+use glee_model::rules;
 
 /// Write rulings to files that apply in other clones and in CI
 #[derive(Debug, clap::Args)]

@@ -9,19 +9,19 @@ use crate::cli::context::{
 use crate::cli::report::text::layout;
 use crate::cli::style::{self, Color, Style, snippet};
 use crate::config::files::rulings;
-use crate::domain::{
-    Advice as _, DisputeId, DisputeNumber, ExitReason, Finding, Objector, Person, Route,
-    RulingRecord, RulingRef, Untrusted,
-};
 use crate::history::queries::rows::DisputeRecord;
 use crate::history::store::Journal;
 use crate::history::{FoundDispute, JournalError};
 use crate::protocol::text::printable;
-use crate::rules::review::objections;
 use crate::workflows::review::code::coder_changes::Trees;
 use crate::workflows::review::disputes::rulings::succession;
 use crate::workflows::review::recorded::dispute_code::DisputeCode;
 use crate::workspace::root::Workspace;
+use glee_model::domain::{
+    Advice as _, DisputeId, DisputeNumber, ExitReason, Finding, Objector, Person, Route,
+    RulingRecord, RulingRef, Untrusted,
+};
+use glee_model::rules::review::objections;
 
 /// The maximum width of a line, in columns. Longer lines would be hard to read.
 const WIDEST: usize = 100;

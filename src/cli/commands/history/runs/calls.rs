@@ -9,9 +9,9 @@ use crate::agents::calls::record::{self, CallRecord};
 use crate::cli::commands::history::runs::lookup;
 use crate::cli::context::{CommandError, CommandResult, Globals, place, pretty, print, stream};
 use crate::cli::style::{Color, Style};
-use crate::domain::{ExitReason, RunId};
 use crate::protocol::text::printable;
-use crate::system::files;
+use glee_model::domain::{ExitReason, RunId};
+use glee_system::files;
 
 /// Prints the stored prompts and answers, which contain placeholders instead of secrets. The parameter `only` is
 /// the name of a call or of an agent. For an agent, all calls of the agent are printed.

@@ -8,8 +8,6 @@ use crate::cli::report::outputs::Outputs;
 use crate::cli::report::written::{self, WrittenReport};
 use crate::cli::style::{self, Style};
 use crate::config::settings::Settings;
-use crate::domain::event::{Event, EventKind, Mode, Plan, ReviewEvent, RunEvent};
-use crate::domain::{Agent, ExitReason, Role, Route, RunId};
 use crate::history::queries::rows::RunRow;
 use crate::history::store::Journal;
 use crate::protocol::text::printable;
@@ -17,6 +15,8 @@ use crate::workflows::review::recorded::view;
 use crate::workflows::review::{self, ReviewPlanError};
 use crate::workspace::TreeId;
 use crate::workspace::root::Workspace;
+use glee_model::domain::event::{Event, EventKind, Mode, Plan, ReviewEvent, RunEvent};
+use glee_model::domain::{Agent, ExitReason, Role, Route, RunId};
 
 pub(crate) fn table(rows: &[RunRow], look: Style) -> String {
     let head = [

@@ -11,8 +11,8 @@ use crate::cli::context::{
 use crate::config::settings::Settings;
 use crate::config::{self, ConfigSources};
 use crate::protocol::text::printable;
-use crate::rules::consensus::Policy;
 use crate::workflows::review;
+use glee_model::rules::consensus::Policy;
 
 /// Compute the decisions of a recorded run again, optionally by other rules, without calling agents
 #[derive(Debug, clap::Args)]

@@ -15,12 +15,12 @@ use crate::cli::report::formats::json::pretty;
 use crate::cli::style::{self, Color, Style, count, thousands};
 use crate::cli::ui::terminal::Terminal;
 use crate::config::settings::Settings;
-use crate::domain::{Agent, ExitReason, Role, RulingAudit, RulingWord};
 use crate::protocol::text::printable;
-use crate::rules::interval::Share;
 use crate::workflows::audit::{self, AuditOutcome, AuditSample};
 use crate::workflows::review::{Rest, RunSetup};
 use crate::workflows::run::budget;
+use glee_model::domain::{Agent, ExitReason, Role, RulingAudit, RulingWord};
+use glee_model::rules::interval::Share;
 
 /// Ask another judge about a random sample of dismissed findings
 #[derive(Debug, clap::Args)]
@@ -160,7 +160,8 @@ struct Report {
 
 impl Report {
     fn of(sample: &AuditSample) -> Self {
-        let title = |dispute: &crate::domain::Dispute| printable::line(&dispute.finding.raw.title);
+        let title =
+            |dispute: &glee_model::domain::Dispute| printable::line(&dispute.finding.raw.title);
         Self {
             judge: sample.plan.judge.name.0.clone(),
             seed: sample.plan.seed,

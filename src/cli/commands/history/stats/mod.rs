@@ -16,9 +16,9 @@ use crate::cli::context::{CommandResult, Globals, JsonFlag, Viewer, history, pre
 use crate::cli::report::Format;
 use crate::cli::report::html::{self, statistics::StatisticsView};
 use crate::cli::report::outputs::{self, Outputs, ReportOutput};
-use crate::domain::{ExitReason, TallyKind};
 use crate::history::{Journal, JournalError};
-use crate::rules::measures::{Measures, PairAgreement, ReviewStatistics};
+use glee_model::domain::{ExitReason, TallyKind};
+use glee_model::rules::measures::{Measures, PairAgreement, ReviewStatistics};
 
 /// Print statistics of recorded runs
 #[derive(Debug, clap::Args)]
@@ -164,7 +164,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::domain::FindingTally;
+    use glee_model::domain::FindingTally;
 
     const PUBLISHED: &str = include_str!("../../../../../docs/schema/stats.json");
 

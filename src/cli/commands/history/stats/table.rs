@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use super::text::nothing;
 use crate::cli::style::{self, Style, count, dollars, thousands};
 use crate::protocol::text::printable;
-use crate::rules::interval::Share;
-use crate::rules::measures::{Measures, ReviewStatistics};
+use glee_model::rules::interval::Share;
+use glee_model::rules::measures::{Measures, ReviewStatistics};
 
 /// The maximum number of rows of the lists of reviewers, judges, categories and weaknesses.
 const MOST: [usize; 4] = [4, 2, 2, 2];
@@ -150,7 +150,7 @@ fn cost(measures: &Measures) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::FindingTally;
+    use glee_model::domain::FindingTally;
 
     #[test]
     fn the_table_fits_on_a_small_screen() {

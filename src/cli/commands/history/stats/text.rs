@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use crate::cli::style::{self, Style, count, thousands};
 use crate::protocol::text::printable;
-use crate::rules::interval::Share;
-use crate::rules::measures::{Measures, PairAgreement, ReviewStatistics};
+use glee_model::rules::interval::Share;
+use glee_model::rules::measures::{Measures, PairAgreement, ReviewStatistics};
 
 /// The maximum number of entries that a list shows, for example in the list of reviewers. The option `--json`
 /// prints all entries.
@@ -273,7 +273,7 @@ fn dollars(usd: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::FindingTally;
+    use glee_model::domain::FindingTally;
 
     fn sample() -> ReviewStatistics {
         let tally = FindingTally {

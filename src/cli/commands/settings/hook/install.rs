@@ -9,8 +9,8 @@ use super::options::{HOOKS, Hook, HookOptions};
 use super::{managers, script};
 use crate::cli::context::{CommandError, CommandResult, Globals, one_of, place};
 use crate::cli::report::paths::WorkFolder;
-use crate::domain::ExitReason;
 use crate::workspace::{HooksFolder, Workspace};
+use glee_model::domain::ExitReason;
 
 /// Install a hook of git that reviews commits or pushes
 #[derive(Debug, clap::Args)]

@@ -9,8 +9,8 @@ use crate::cli::context::{
     CommandError, CommandResult, Globals, ReportFormat, StageContext, names,
 };
 use crate::config::files::stages::{self as files, Gate, PipelineStep, Stage};
-use crate::domain::{ExitReason, Role, StagePlan, Untrusted};
 use crate::workflows::consensus::{self, Asking, NextStep, StageOutcome};
+use glee_model::domain::{ExitReason, Role, StagePlan, Untrusted};
 
 /// Run a pipeline, and skip the stages and checkpoints that an earlier run settled
 #[derive(Debug, clap::Args)]

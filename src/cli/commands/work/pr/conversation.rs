@@ -10,12 +10,6 @@ use crate::cli::commands::history::runs::lookup::{self, Recalled};
 use crate::cli::context::{
     CommandContext, CommandError, Format, Globals, Outputs, execute, history, place,
 };
-use crate::domain::event::{DisputeEvent, EventKind, Mode};
-use crate::domain::{
-    Answer, Disposition, Dispute, DisputeNumber, EarlierDispute, FindingId, FindingState, Objector,
-    Participant, Person, Relation, Response, Role, Route, RulingWord, SettledFinding, Sides,
-    Untrusted,
-};
 use crate::history::queries::rows::DisputeRecord;
 use crate::history::{GivenRuling, store::Journal};
 use crate::workflows::pull_request::{
@@ -23,6 +17,12 @@ use crate::workflows::pull_request::{
 };
 use crate::workflows::review::disputes::rulings::shared_form;
 use crate::workspace::code::cited;
+use glee_model::domain::event::{DisputeEvent, EventKind, Mode};
+use glee_model::domain::{
+    Answer, Disposition, Dispute, DisputeNumber, EarlierDispute, FindingId, FindingState, Objector,
+    Participant, Person, Relation, Response, Role, Route, RulingWord, SettledFinding, Sides,
+    Untrusted,
+};
 
 /// What Glee decided about the replies in the conversation of a pull request.
 #[derive(Debug, Default)]

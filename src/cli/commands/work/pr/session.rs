@@ -4,8 +4,6 @@ use super::connection::{RequestOnHost, failed, short};
 use crate::cli::commands::history::runs::lookup;
 use crate::cli::context::{CommandError, Globals, history, place};
 use crate::config::settings::{PrSettings, Settings};
-use crate::domain::event::{Plan, PullRequestPlan};
-use crate::domain::{Outcome, RunId};
 use crate::history::store::Journal;
 use crate::workflows::hosts::{ChangedFile, Conversation};
 use crate::workflows::pull_request::{RequestDispute, RequestReview};
@@ -13,6 +11,8 @@ use crate::workflows::review::code::sources::Sources;
 use crate::workflows::review::recorded::view;
 use crate::workspace::FetchedChange;
 use crate::workspace::root::Workspace;
+use glee_model::domain::event::{Plan, PullRequestPlan};
+use glee_model::domain::{Outcome, RunId};
 
 pub(crate) struct RequestSession {
     pub(crate) on_host: RequestOnHost,

@@ -19,13 +19,13 @@ use crate::cli::style::watch_status;
 use crate::cli::ui::live::jsonl::JsonLines;
 use crate::cli::ui::live::watch_view::{self, WatchView};
 use crate::cli::ui::terminal::Terminal;
-use crate::domain::{Agent, ExitReason, Job, Role};
 use crate::workflows::run::ports::EventSink;
 use crate::workflows::run::resources::RunSetup;
 use crate::workflows::watch::setup::WatchSetup;
 use crate::workflows::watch::socket::protocol::{self, Batch, Intake};
 use crate::workflows::watch::socket::{Listener, own_name};
 use crate::workflows::watch::{self, plan};
+use glee_model::domain::{Agent, ExitReason, Job, Role};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct WatchOptions {

@@ -7,12 +7,12 @@ use serde::Serialize;
 
 use super::calls::TimedCall;
 use super::cast::Cast;
-use crate::domain::event::{CallAnswer, Purpose};
-use crate::domain::{
+use crate::protocol::text::printable;
+use glee_model::domain::event::{CallAnswer, Purpose};
+use glee_model::domain::{
     AgentName, Answer, DefenceWord, ExaminationWord, FindingId, Grounds, Outcome, Ruler, Ruling,
     RulingWord,
 };
-use crate::protocol::text::printable;
 
 /// The maximum number of participants in the table.
 const MOST: usize = 24;
@@ -241,7 +241,7 @@ fn of_ruling(ruling: &Ruling) -> Option<Stance> {
 mod unit_tests {
     use super::*;
     use crate::cli::style::fixture::{clean, dispute, finding, ruling, settled};
-    use crate::domain::{FindingState, Role, Tag};
+    use glee_model::domain::{FindingState, Role, Tag};
 
     #[test]
     fn the_same_position_counts_as_agreement() {

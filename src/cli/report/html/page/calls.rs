@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 
-use crate::domain::event::{CallAnswer, CallId, Event, EventKind, Purpose, RunEvent};
-use crate::domain::{AnswerStatus, CallMetadata, Role, Usage};
 use crate::protocol::secrets;
+use glee_model::domain::event::{CallAnswer, CallId, Event, EventKind, Purpose, RunEvent};
+use glee_model::domain::{AnswerStatus, CallMetadata, Role, Usage};
 
 #[derive(Clone, Debug)]
 pub(crate) struct TimedCall<'a> {

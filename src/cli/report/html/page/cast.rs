@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::calls::TimedCall;
 use crate::cli::style::Color;
-use crate::domain::event::{Event, EventKind, Plan, ReviewEvent};
-use crate::domain::{AgentName, Outcome, Role, SettledFinding};
+use glee_model::domain::event::{Event, EventKind, Plan, ReviewEvent};
+use glee_model::domain::{AgentName, Outcome, Role, SettledFinding};
 
 /// The participants, sorted by role: reviewers, agents of other or unknown roles, coders, judges.
 #[derive(Clone, Debug)]

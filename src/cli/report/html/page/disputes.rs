@@ -8,9 +8,9 @@ use super::findings::{EarlierView, anchor, code_place, earlier, place};
 use super::thread::{objector, ruler, ruling_tone};
 use crate::cli::report::text::disputes::{ending, own};
 use crate::cli::style::{self, Color};
-use crate::domain::{AgentName, Dispute, Finding, Outcome, RulingRecord};
 use crate::protocol::text::{location, printable};
-use crate::rules::review::objections;
+use glee_model::domain::{AgentName, Dispute, Finding, Outcome, RulingRecord};
+use glee_model::rules::review::objections;
 
 #[derive(Debug, Serialize)]
 pub(crate) struct DisputeView {

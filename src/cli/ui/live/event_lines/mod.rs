@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cli::style::{self, Color, Glyph, Style, closed, count};
 use crate::cli::ui::screen::{Screen, Verbosity};
-use crate::domain::event::{
+use crate::protocol::text::printable;
+use glee_model::domain::event::{
     CallAnswer, CallId, ConsensusEvent, DisputeEvent, Event, EventKind, Part, Plan, Purpose,
     ReviewEvent, RunEvent, WatchEvent,
 };
-use crate::domain::{
+use glee_model::domain::{
     AdvisoryStatus, Agent, AgentName, AnswerStatus, CodeRead, DebateMessage, Dispute, FileChange,
     Finding, FindingId, Objector, ReusedFrom, Role, Ruler, RunId, Tag,
 };
-use crate::protocol::text::printable;
 
 mod stages;
 mod watches;
@@ -758,8 +758,8 @@ mod tests {
     use crate::cli::style::fixture::{
         call, dispute, event, finding, finished, response, ruling, started,
     };
-    use crate::domain::event::Settlement;
-    use crate::domain::{
+    use glee_model::domain::event::Settlement;
+    use glee_model::domain::{
         Answer, Disposition, DisputeNumber, ExitReason, FindingId, Recheck, Route, RulingWord,
     };
 

@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::domain::Tag;
 use crate::protocol::text::{LineKind, Structure, location, markdown};
+use glee_model::domain::Tag;
 
 /// Returns the line of the text that contradicts the count.
 pub(crate) fn contradiction(text: &str) -> Option<String> {

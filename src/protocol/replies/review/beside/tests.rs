@@ -11,8 +11,8 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use super::{Bearing, bearing};
-use crate::domain::AnswerStatus;
 use crate::protocol::replies::review::reader;
+use glee_model::domain::AnswerStatus;
 
 struct Closing {
     label: String,

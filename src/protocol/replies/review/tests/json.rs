@@ -1,7 +1,7 @@
 //! Tests of answers in JSON.
 
 use super::*;
-use crate::domain::Cwe;
+use glee_model::domain::Cwe;
 
 #[test]
 fn results_in_json() {

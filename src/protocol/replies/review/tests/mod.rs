@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::*;
-use crate::domain::{Confidence, Severity, Tag};
+use glee_model::domain::{Confidence, Severity, Tag};
 
 mod json;
 mod properties;

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::domain::{Cwe, Location, Untrusted};
+use glee_model::domain::{Cwe, Location, Untrusted};
 
 /// Lines as reviewers write them, and lines that look like them.
 fn line() -> impl Strategy<Value = String> {

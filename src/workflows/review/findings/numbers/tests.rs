@@ -11,17 +11,9 @@ use serde::Deserialize;
 
 use super::KnownProblems;
 use crate::agents::samples;
-use crate::domain::event::{
-    CallAnswer, CallId, EventKind, Mode, Plan, PullRequestPlan, Purpose, ReviewEvent, RunEvent,
-};
-use crate::domain::{
-    Agent, AnswerStatus, CallMetadata, Coverage, Finding, FindingId, PostedProblem, ProblemKey,
-    RawFinding, Role, RunId, Severity, Tag, Usage,
-};
 use crate::history::recover;
 use crate::history::store::Journal;
 use crate::protocol::request::SourceFile;
-use crate::rules::consensus::Policy;
 use crate::workflows::review::code::coder_changes::Trees;
 use crate::workflows::review::code::sources::Sources;
 use crate::workflows::review::findings::earlier_records::Past;
@@ -30,6 +22,14 @@ use crate::workflows::review::findings::round::RoundContext;
 use crate::workflows::review::state::ReviewState;
 use crate::workflows::run::redaction::Redaction;
 use crate::workspace::root::Workspace;
+use glee_model::domain::event::{
+    CallAnswer, CallId, EventKind, Mode, Plan, PullRequestPlan, Purpose, ReviewEvent, RunEvent,
+};
+use glee_model::domain::{
+    Agent, AnswerStatus, CallMetadata, Coverage, Finding, FindingId, PostedProblem, ProblemKey,
+    RawFinding, Role, RunId, Severity, Tag, Usage,
+};
+use glee_model::rules::consensus::Policy;
 
 /// The number of histories, unless the variable `HISTORIES` says more.
 const HISTORIES: usize = 120;

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::domain::Finding;
+use glee_model::domain::Finding;
 
 fn is_same(a: &Finding, b: &Finding) -> bool {
     if a.sources().next().is_some() && b.sources().next().is_some() {
@@ -72,7 +72,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::domain::{
+    use glee_model::domain::{
         AgentName, Class, Confidence, Corroboration, FindingId, Position, RawFinding, Severity, Tag,
     };
 

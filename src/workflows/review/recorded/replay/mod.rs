@@ -10,14 +10,6 @@ mod record;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::settings::Settings;
-use crate::domain::event::{
-    CallAnswer, CallId, DisputeEvent, EventKind, FixRequest, PartlyChanged, Purpose, ReviewEvent,
-    RunEvent,
-};
-use crate::domain::{
-    CallMetadata, Dispute, DisputeNumber, Finding, FindingId, Objector, Outcome, Response, Route,
-    RulingRecord, RunId,
-};
 use crate::history::queries::{problems::KnownProblems, rows::Binding};
 use crate::history::store::Journal;
 use crate::workflows::review::code::coder_changes::{self, Trees};
@@ -39,6 +31,14 @@ use crate::workflows::review::{
 };
 use crate::workflows::run::{error::RunError, redaction::Redaction, workflow::Step};
 use crate::workspace::root::Workspace;
+use glee_model::domain::event::{
+    CallAnswer, CallId, DisputeEvent, EventKind, FixRequest, PartlyChanged, Purpose, ReviewEvent,
+    RunEvent,
+};
+use glee_model::domain::{
+    CallMetadata, Dispute, DisputeNumber, Finding, FindingId, Objector, Outcome, Response, Route,
+    RulingRecord, RunId,
+};
 use record::RecordedCheck;
 
 #[derive(Debug)]

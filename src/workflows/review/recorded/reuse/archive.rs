@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::SystemTime;
 
-use crate::domain::{AgentName, FileReview, RawFinding, ReadSet, RunId};
 use crate::history::store::Journal;
 use crate::protocol::{request::SourceFile, text::location};
 use crate::workflows::run::redaction::Redaction;
 use crate::workspace::diff::delta::Delta;
 use crate::workspace::root::Workspace;
+use glee_model::domain::{AgentName, FileReview, RawFinding, ReadSet, RunId};
 
 /// What determines the reviewers' answers, except the code, as it was when the run began.
 #[derive(Debug)]

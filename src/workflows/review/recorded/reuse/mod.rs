@@ -24,15 +24,9 @@ use crate::config::files::script_folders;
 use crate::config::files::scripts::{self, Roots};
 use crate::config::schema::values::ReuseMode;
 use crate::config::settings::Settings;
-use crate::domain::event::{CallAnswer, CallId, EventKind, Plan, Purpose, ReviewEvent};
-use crate::domain::{
-    Agent, AskedFile, Coverage, FileReview, HashedRead, RawFinding, ReadExtent, ReadSet, Role,
-    TracedRead,
-};
 use crate::history::{JournalError, queries::rows::Binding};
 use crate::protocol::prompts::{self, PromptError};
 use crate::protocol::{request::SourceFile, secrets};
-use crate::system::files;
 use crate::workflows::review::state::ReviewState;
 use crate::workflows::review::{
     code::sources::Sources, findings::recognition, findings::round::TextOf,
@@ -40,6 +34,12 @@ use crate::workflows::review::{
 use crate::workspace::diff::delta;
 use crate::workspace::select::read_hashes::{self, ReadHashes};
 use archive::{ShownFile, folder_of, hash, path_of, placed};
+use glee_model::domain::event::{CallAnswer, CallId, EventKind, Plan, Purpose, ReviewEvent};
+use glee_model::domain::{
+    Agent, AskedFile, Coverage, FileReview, HashedRead, RawFinding, ReadExtent, ReadSet, Role,
+    TracedRead,
+};
+use glee_system::files;
 use instructions::Instructions;
 use origins::Origins;
 use search::Finder;

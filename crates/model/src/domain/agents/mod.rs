@@ -1,0 +1,6 @@
+//! Agents as data: names, roles, failures, usage.
+
+pub mod agent;
+pub mod failure;
+pub mod reads;
+pub mod usage;

@@ -1,0 +1,14 @@
+//! The parts of a review: findings, severities, locations, answers and the outcome.
+
+pub mod advisory;
+pub mod cwe;
+pub mod exact_fix;
+pub mod finding;
+pub mod ground;
+pub mod location;
+pub mod loosened;
+pub mod measures;
+pub mod outcome;
+pub mod response;
+pub mod reuse;
+pub mod severity;

@@ -1,0 +1,8 @@
+//! Detects findings that report the same problem.
+
+pub mod groups;
+pub mod identity;
+pub mod likeness;
+pub mod phrases;
+pub mod vectors;
+pub mod wording;
