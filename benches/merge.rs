@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use glee::protocol::merge_input;
 use glee_model::domain::Class;
 use glee_model::rules::consensus::{Answers, Consensus, Debate, Member, Policy, merge};
+use glee_protocol::merge_input;
 use serde_json::{Value, json};
 
 const GLEE: &str = env!("CARGO_BIN_EXE_glee");

@@ -44,7 +44,7 @@
 //! | [`workspace`] | git, selection of targets, diffs, snapshots of the tree, undo, guards against writes, anchors of findings in the code |
 //! | [`history`] | the history store: append, queries, hash chain |
 //! | [`config`] | settings with their schema, files, layers and origins; trust |
-//! | [`protocol`] | prompts, parsers of answers, and conversion between JSON and domain types |
+//! | [`glee_protocol`] | prompts, parsers of answers, and conversion between JSON and domain types |
 //! | [`glee_model::rules`] | decisions as pure functions |
 //! | [`glee_model::domain`] | the terms of the specification as types; events, which are the contract between a run and its listeners |
 //! | [`glee_system`] | logging, type-checked opening of files, private files and folders |
@@ -53,6 +53,5 @@ pub mod agents;
 pub mod cli;
 pub mod config;
 pub mod history;
-pub mod protocol;
 pub mod workflows;
 pub mod workspace;

@@ -3,7 +3,7 @@
 #![no_main]
 
 use glee_model::domain::{DisputeNumber, FindingId};
-use glee::protocol::replies::{recheck, response, review, ruling};
+use glee_protocol::replies::{recheck, response, review, ruling};
 
 const NONCE: &str = "abc";
 

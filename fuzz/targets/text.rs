@@ -3,8 +3,8 @@
 
 #![no_main]
 
-use glee::protocol::secrets;
-use glee::protocol::text::printable;
+use glee_protocol::secrets;
+use glee_protocol::text::printable;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let text = String::from_utf8_lossy(bytes);

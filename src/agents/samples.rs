@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use crate::agents::{Program, Query};
 use crate::config::settings::Limits;
-use crate::protocol::request::{Request, StageSubject, Task};
 use glee_model::domain::{Agent, AgentName, Dispute, DisputeNumber, Role};
+use glee_protocol::request::{Request, StageSubject, Task};
 
 pub(crate) const NONCE: &str = "0123456789abcdef0123456789abcdef";
 

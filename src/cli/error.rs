@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use crate::protocol::secrets;
-use crate::protocol::text::printable;
 use glee_model::domain::{Advice, ExitReason};
+use glee_protocol::secrets;
+use glee_protocol::text::printable;
 
 pub(crate) type CommandResult = Result<ExitReason, CommandError>;
 

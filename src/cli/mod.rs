@@ -26,8 +26,8 @@ use ui::stream;
 
 use crate::agents::process::own_process;
 use crate::config::files::paths;
-use crate::protocol::{secrets, text::printable};
 use glee_model::domain::ExitReason;
+use glee_protocol::{secrets, text::printable};
 use glee_system::{log, private};
 
 /// The help text with the commands in groups. The text fits on a screen of 24 lines.

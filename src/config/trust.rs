@@ -19,8 +19,8 @@ use super::schema::{KNOWN_PROGRAMS, values::words};
 use crate::config::files::scripts::{self, Roots};
 use crate::config::layers::layer::{GivenAgent, Layer};
 use crate::config::{error::TrustError, files::yaml::flow, layers::resolve::adapter_of};
-use crate::protocol::{prompts, text::printable};
 use glee_model::domain::AgentName;
+use glee_protocol::{prompts, text::printable};
 use glee_system::{files, private};
 
 /// The part of a project's configuration file that needs trust.

@@ -16,8 +16,8 @@ use crate::history::projections::{self, time};
 use crate::history::queries::rows::{DisputeFilter, DisputeRecord, RulingFilter, RunRow};
 use crate::history::store::Journal;
 use crate::history::stored_id::StoredId;
-use crate::protocol::secrets;
 use glee_model::domain::{DisputeId, DisputeNumber, ExitReason, Finding, Person, Relation, RunId};
+use glee_protocol::secrets;
 
 /// The size of the largest accepted record, in bytes.
 pub const MAX_RECORD: usize = 256 << 10;

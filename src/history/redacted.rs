@@ -1,9 +1,9 @@
 //! Replaces secrets in an event before the event is recorded, whoever wrote its texts: an agent, a person or a
 //! command.
 
-use crate::protocol::secrets;
 use glee_model::domain::event::{ConsensusEvent, EventKind, Plan, ReviewEvent, WatchEvent};
 use glee_model::domain::{FileReview, StagePlan, WatchPlan};
+use glee_protocol::secrets;
 
 /// Redacts the texts of an event. Ids, hashes and the path of the work tree remain unchanged.
 pub(crate) fn event(kind: EventKind) -> EventKind {

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 
 use crate::agents::{AgentError, Program};
-use crate::protocol::request::Request;
 use glee_model::domain::{Agent, CallMetadata, Usage};
+use glee_protocol::request::Request;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Query<'a> {

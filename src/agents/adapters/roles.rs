@@ -8,8 +8,8 @@ use crate::agents::adapters::registry;
 use crate::agents::probe::program::words;
 use crate::agents::samples;
 use crate::agents::{AdapterKind, Invocation, Program, Query};
-use crate::protocol::request::Task;
 use glee_model::domain::{Agent, Effort, FailureKind, Role};
+use glee_protocol::request::Task;
 
 const ROLES: [Role; 3] = [Role::Coder, Role::Reviewer, Role::Judge];
 

@@ -14,8 +14,8 @@ use crate::agents::builtin::code::source::{self, SourceText};
 use crate::agents::builtin::rules::catalog::{Catalog, CatalogError};
 use crate::agents::builtin::rules::scan::{self, Hit, RuleEdit};
 use crate::agents::builtin::rules::waiver::{Waiver, waiver};
-use crate::protocol::request::Item;
 use glee_model::domain::{Answer, FindingId, Response, Untrusted};
+use glee_protocol::request::Item;
 
 /// For each finding, the fixer fixes at most this number of matches on one line.
 const MOST_ON_A_LINE: usize = 16;

@@ -23,8 +23,8 @@ use std::path::Path;
 
 use crate::agents::adapters::{Adapter, Invocation, Output, Profile, Query, Reading};
 use crate::agents::error::AgentError;
-use crate::protocol::request::Request;
 use glee_model::domain::{Advice, FailureKind, Role};
+use glee_protocol::request::Request;
 
 #[cfg(feature = "astgrep")]
 pub use crate::agents::builtin::rules::catalog::{Catalog, CatalogError, RuleInfo, RuleOrigin};
@@ -131,7 +131,7 @@ pub fn answer(name: &str, request: &[u8], root: &Path) -> Result<String, Builtin
 
 #[cfg(feature = "astgrep")]
 fn dispatch(request: &Request, root: &Path) -> Result<String, BuiltinError> {
-    use crate::protocol::request::Task;
+    use glee_protocol::request::Task;
     let body = match &request.task {
         Task::Review { files, .. } => reviewer::review(files, root)?,
         Task::Recheck { changes, files } => recheck::recheck(changes, files, root)?,

@@ -9,8 +9,8 @@ use super::answer::Body;
 use crate::agents::builtin::code::line_map::LineMap;
 use crate::agents::builtin::rules::catalog::{Catalog, CatalogError};
 use crate::agents::builtin::rules::scan::{self, RuleScan};
-use crate::protocol::request::{Change, SourceFile};
 use glee_model::domain::Recheck;
+use glee_protocol::request::{Change, SourceFile};
 
 /// Without a diff, the re-check searches this number of lines before and after the finding.
 const NEAR: u32 = 3;

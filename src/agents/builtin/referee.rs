@@ -12,9 +12,9 @@ use std::path::Path;
 use super::answer::Body;
 use crate::agents::builtin::code::{source, symbols};
 use crate::agents::builtin::rules::scan;
-use crate::protocol::request::{CoderWritten, SourceFile};
-use crate::protocol::text::references::{self, Reference};
 use glee_model::domain::{Dispute, Grounds, Location, Ruling, RulingWord, meanings};
+use glee_protocol::request::{CoderWritten, SourceFile};
+use glee_protocol::text::references::{self, Reference};
 use glee_system::files;
 
 const LARGEST_FILE: u64 = 4 << 20;

@@ -8,8 +8,8 @@ use super::answer::Body;
 use super::code::language;
 use crate::agents::builtin::rules::catalog::{Catalog, CatalogError};
 use crate::agents::builtin::rules::scan::{Hit, RuleEdit, RuleScan, folded};
-use crate::protocol::request::SourceFile;
 use glee_model::domain::{CodeRead, RawFinding, Severity, Untrusted};
+use glee_protocol::request::SourceFile;
 
 pub(crate) fn review(files: &[SourceFile], root: &Path) -> Result<Body, CatalogError> {
     let catalog = Catalog::for_paths(root, files.iter().map(|file| file.path.as_str()))?;

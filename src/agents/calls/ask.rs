@@ -23,10 +23,10 @@ use crate::agents::{
     ProcessJob, Query, Reading, Stop, TranscriptFiles,
 };
 use crate::config::settings::{Limits, Sandbox};
-use crate::protocol::request::Request;
-use crate::protocol::text::printable;
 use glee_model::domain::event::Transcript;
 use glee_model::domain::{Agent, AgentName, CallMetadata, FailureKind, Usage};
+use glee_protocol::request::Request;
+use glee_protocol::text::printable;
 
 #[derive(Clone)]
 pub struct Ask<'a> {

@@ -19,11 +19,11 @@ use std::{fs, io};
 
 use crate::agents::Agents;
 use crate::agents::calls::checkouts::{BaseRun, Checkout};
-use crate::protocol::request::SourceFile;
 use crate::workspace::root::Workspace;
 use crate::workspace::select::walk;
 use crate::workspace::{Result, WorkspaceError};
 use glee_model::domain::{Agent, AgentName, Role};
+use glee_protocol::request::SourceFile;
 use glee_system::private;
 
 const DIFF: &str = "change.diff";

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
-use crate::protocol::request::{Request, Task};
 use glee_model::domain::Agent;
+use glee_protocol::request::{Request, Task};
 
 /// The environment variables that every agent receives. Secrets and paths of sockets (such as `SSH_AUTH_SOCK`) are
 /// excluded. The key `env` in an agent's configuration can add variables.

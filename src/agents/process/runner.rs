@@ -31,8 +31,8 @@ use crate::agents::{
     command_line,
 };
 use crate::config::settings::Limits;
-use crate::protocol::request::Request;
 use glee_model::domain::event::Transcript;
+use glee_protocol::request::Request;
 
 const STDERR_RECORDED: u64 = 1 << 20;
 /// The maximum time for which output is read after the supervisor has exited.

@@ -13,8 +13,8 @@ use crate::agents::process::runner::Ran;
 use crate::agents::{
     Cap, Execute, Failed, Invocation, Output, ProcessError, ProcessJob, command_line,
 };
-use crate::protocol::request::Request;
 use glee_model::domain::event::Transcript;
+use glee_protocol::request::Request;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Script {

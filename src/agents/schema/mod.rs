@@ -7,11 +7,11 @@ pub(crate) mod strict;
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 
-use crate::protocol::request::{Request, Task};
 use glee_model::domain::{
     Certainty, CodeRead, DefenceWord, DisputeNumber, FindingId, PairId, QuestionAnswer, Recheck,
     Response, Ruling, Validation, Verdict,
 };
+use glee_protocol::request::{Request, Task};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SchemaForm {

@@ -9,7 +9,7 @@ use crate::cli::style::Style;
 use crate::cli::ui::screen::{Screen, Verbosity, speaks_utf8};
 use crate::cli::ui::stream;
 use crate::config::schema::renamed;
-use crate::protocol::{secrets, text::printable};
+use glee_protocol::{secrets, text::printable};
 
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Global options")]

@@ -11,8 +11,8 @@ use crate::config::files::stages::CHECKPOINTS;
 use crate::config::flow;
 use crate::config::schema::{BUILTINS, KNOWN_PROGRAMS};
 use crate::history::queries::rows::DisputeFilter;
-use crate::protocol::{secrets, text::printable};
 use glee_model::domain::Role;
+use glee_protocol::{secrets, text::printable};
 
 /// The shell sets this environment variable to ask for completion candidates.
 pub(crate) const VARIABLE: &str = "GLEE_COMPLETE";

@@ -13,8 +13,6 @@ use super::{Format, render};
 use crate::agents::process::scripted::{Script, ScriptedRunner};
 use crate::cli::style::Style;
 use crate::config::settings::PrSettings;
-use crate::protocol::prompts;
-use crate::protocol::request::Task;
 use crate::workflows::hosts::{
     Account, ChangedFile, Commit, Conversation, HostKind, PullRequest, RequestState,
 };
@@ -23,6 +21,8 @@ use crate::workflows::review::tests::bench::{Bench, Left, judge, panel};
 use glee_model::domain::event::Mode;
 use glee_model::domain::{Outcome, SettledFinding};
 use glee_model::rules::consensus::Policy;
+use glee_protocol::prompts;
+use glee_protocol::request::Task;
 
 const CODE: &str = "def key(data):\n    return md5(data)\n\n\ndef load(path):\n    text = open(path).read()\n    \
                     return eval(text)\n\n\ndef run(name):\n    os.system('ls ' + name)\n    print(name)\n";

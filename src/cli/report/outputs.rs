@@ -11,8 +11,8 @@ use tempfile::{Builder, NamedTempFile};
 
 use crate::cli::error::CommandError;
 use crate::cli::report::Format;
-use crate::protocol::text::printable;
 use glee_model::domain::RunId;
+use glee_protocol::text::printable;
 use glee_system::private;
 
 /// A report that the command line requests.

@@ -3,9 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::protocol::text::references;
 use glee_model::domain::event::{DisputeEvent, Event, EventKind, ReviewEvent};
 use glee_model::domain::{Dispute, Finding, Outcome, Untrusted};
+use glee_protocol::text::references;
 
 /// The folder in which the user works.
 #[derive(Clone, Debug, Default)]

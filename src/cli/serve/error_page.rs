@@ -7,8 +7,8 @@ use minijinja::context;
 use crate::cli::error::CommandError;
 use crate::cli::serve::views::templates;
 use crate::history::JournalError;
-use crate::protocol::{secrets, text::printable};
 use glee_model::domain::ExitReason;
+use glee_protocol::{secrets, text::printable};
 
 #[derive(Debug)]
 pub(crate) struct ErrorPage {

@@ -22,9 +22,9 @@ use crate::cli::ui::live::event_lines::EventLines;
 use crate::cli::ui::screen::{Screen, Verbosity};
 use crate::history::JournalError;
 use crate::history::store::Journal;
-use crate::protocol::{secrets, text::printable};
 use glee_model::domain::RunId;
 use glee_model::domain::event::{DisputeEvent, Event, EventKind, ReviewEvent, RunEvent};
+use glee_protocol::{secrets, text::printable};
 
 /// The maximum number of browsers that follow runs at the same time.
 pub(crate) const READERS: usize = 256;

@@ -20,10 +20,10 @@ use crate::cli::style::Style;
 use crate::history::JournalError;
 use crate::history::queries::rows::{DisputeFilter, DisputeRecord};
 use crate::history::store::Journal;
-use crate::protocol::secrets;
 use crate::workflows::review::recorded::view::{self, Recorded};
 use glee_model::domain::{DisputeNumber, FindingId, RunId};
 use glee_model::rules::measures::ReviewStatistics;
+use glee_protocol::secrets;
 
 /// The default number of rows of a list, and the maximum number of rows that a request can set.
 const ROWS: (u32, u32) = (50, 5_000);

@@ -19,8 +19,8 @@ use crate::cli::context::{CommandError, Globals, history, place};
 use crate::cli::report::html::environment;
 use crate::history::JournalError;
 use crate::history::store::Journal;
-use crate::protocol::text::printable;
 use glee_model::domain::RunId;
+use glee_protocol::text::printable;
 
 /// The maximum number of requests that read the history at the same time. Further requests wait.
 const AT_A_TIME: usize = 4;

@@ -16,10 +16,10 @@ use console::truncate_str;
 use indicatif::{BinaryBytes, HumanCount};
 use textwrap::{Options, WordSplitter, WrapAlgorithm};
 
-use crate::protocol::text::printable;
 use glee_model::domain::{
     AgentName, CodeRead, FileChange, Finding, RulingWord, Settler, Severity, Skip, Tag,
 };
+use glee_protocol::text::printable;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {

@@ -1,7 +1,7 @@
 //! The control sequences with which a terminal shows a desktop notification.
 
 use crate::config::settings::TerminalNotice;
-use crate::protocol::text::printable;
+use glee_protocol::text::printable;
 
 /// The maximum number of characters of a notification.
 const LONGEST: usize = 200;

@@ -14,11 +14,11 @@ use super::notification;
 use super::terminal::Terminal;
 use crate::agents::{Agents, CommandInput, Stop, TranscriptFiles};
 use crate::config::settings::{Limits, NotifySettings, Settings};
-use crate::protocol::text::printable;
 use crate::workflows::run::ports::{
     Choice, Deadlock, DisputeResolver, OpenQuestion, PersonAnswer, PersonQuestion, Prompter,
 };
 use glee_model::domain::{Approach, ExitReason, Outcome, RulingWord, RunId, SettledFinding};
+use glee_protocol::text::printable;
 
 /// The maximum duration of the command.
 const TIMEOUT: Duration = Duration::from_secs(30);

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use crate::config::files::stages::Stage;
 use crate::config::settings::Settings;
-use crate::protocol::prompts::{self, PromptError};
 use crate::workflows::review::plan::{self, ReviewPlanError};
 use glee_model::domain::{Advice, Agent, AgentName, Question, Role, StagePlan, Subject, Untrusted};
+use glee_protocol::prompts::{self, PromptError};
 
 /// The minimum number of agents in a checkpoint, as set by the specification.
 const AT_LEAST: usize = 3;

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use tracing::Span;
 
-use crate::protocol::request::{StagePosition, StageSubject, Task};
 use crate::workflows::consensus::state::StageState;
 use crate::workflows::run::attempts;
 use crate::workflows::run::call::CallRequest;
 use glee_model::domain::event::{CallAnswer, CallId, Part, Purpose};
 use glee_model::domain::{AgentName, Said, StagePlan, Subject};
 use glee_model::rules::stages::checkpoint::{self, Tally};
+use glee_protocol::request::{StagePosition, StageSubject, Task};
 
 pub(crate) fn request(state: &StageState, call: &CallId) -> CallRequest {
     let plan = state

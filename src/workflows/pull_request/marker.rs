@@ -11,12 +11,12 @@ use base64::engine::general_purpose::STANDARD_NO_PAD;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::protocol::secrets::redact_value;
 use crate::workflows::hosts::{Comment, CommentId, Conversation, Thread};
 use glee_model::domain::{
     Anchor, DisputeId, Finding, FindingId, PostedProblem, ProblemKey, RunId, SharedRuling,
     Untrusted,
 };
+use glee_protocol::secrets::redact_value;
 
 const VERSION: u32 = 1;
 /// The maximum size in bytes of a new marker that contains a ruling. If the marker of a ruling would be larger,

@@ -8,8 +8,6 @@ use std::collections::BTreeSet;
 use crate::agents::AdapterKind;
 use crate::config::schema::values::ReviewerChoice;
 use crate::config::settings::{Compare, Settings, Validate};
-use crate::protocol::request::SourceFile;
-use crate::protocol::secrets;
 use crate::workflows::review::recorded::reuse::instructions::is_instruction;
 use crate::workspace::Target;
 use crate::workspace::select::filter;
@@ -17,6 +15,8 @@ use glee_model::domain::event::{FixRequest, Mode, Plan};
 use glee_model::domain::{Advice, Agent, AgentName, FindingId, Role, Route, SkipReason};
 use glee_model::rules::consensus::Policy;
 use glee_model::rules::review::coder_selection;
+use glee_protocol::request::SourceFile;
+use glee_protocol::secrets;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReviewPlanError {

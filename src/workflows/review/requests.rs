@@ -4,11 +4,6 @@ use std::collections::BTreeSet;
 
 use crate::history::queries::problems::KnownProblems;
 use crate::history::queries::rows::Binding;
-use crate::protocol::replies::close;
-use crate::protocol::request::{
-    Challenged, Change, FailedCheck, Item, SourceFile, Task, UncertainPair,
-};
-use crate::protocol::text::references;
 use crate::workflows::review::code::coder_changes::{Trees, last_tree};
 use crate::workflows::review::code::sources::Sources;
 use crate::workflows::review::findings::round::MergeSettings;
@@ -21,6 +16,11 @@ use glee_model::domain::{
     AnswerStatus, AskedFile, Disposition, Dispute, Finding, FindingId, RaisedIn, RunId, meanings,
     number_of,
 };
+use glee_protocol::replies::close;
+use glee_protocol::request::{
+    Challenged, Change, FailedCheck, Item, SourceFile, Task, UncertainPair,
+};
+use glee_protocol::text::references;
 
 pub(crate) struct RequestBuilder<'a> {
     pub(crate) state: &'a ReviewState,

@@ -4,12 +4,12 @@ use std::io::{self, BufRead};
 
 use jiff::Timestamp;
 
-use crate::protocol::replies::close::{self, CloseAnswer};
-use crate::protocol::replies::review::{self, reader};
-use crate::protocol::replies::{compare, debate, peer_review, recheck, response, ruling, stage};
-use crate::protocol::request::{Request, Task};
 use glee_model::domain::RulingRef;
 use glee_model::domain::event::CallAnswer;
+use glee_protocol::replies::close::{self, CloseAnswer};
+use glee_protocol::replies::review::{self, reader};
+use glee_protocol::replies::{compare, debate, peer_review, recheck, response, ruling, stage};
+use glee_protocol::request::{Request, Task};
 
 pub(crate) fn read(answer: impl BufRead, request: &Request) -> io::Result<CallAnswer> {
     let nonce = Some(request.nonce.as_str());

@@ -3,9 +3,9 @@
 use std::io;
 
 use crate::history::JournalError;
-use crate::protocol::prompts::PromptError;
 use crate::workspace::WorkspaceError;
 use glee_model::domain::{Advice, ExitReason, RunId};
+use glee_protocol::prompts::PromptError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {

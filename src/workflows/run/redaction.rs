@@ -12,10 +12,10 @@ use std::path::Path;
 use crate::agents::{AnswerText, TranscriptFiles};
 use crate::config::settings;
 use crate::history::redacted;
-use crate::protocol::request::{Request, SourceFile};
-use crate::protocol::secrets;
 use glee_model::domain::event::EventKind;
 use glee_model::domain::{Agent, FileChange, number_of};
+use glee_protocol::request::{Request, SourceFile};
+use glee_protocol::secrets;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Redaction {

@@ -12,10 +12,6 @@ use crate::agents::{Agents, Stop, TranscriptFiles};
 use crate::config::settings::Settings;
 use crate::history::JournalError;
 use crate::history::store::Journal;
-use crate::protocol::prompts;
-use crate::protocol::request::Request;
-use crate::protocol::secrets;
-use crate::protocol::text::nonce;
 use crate::workflows::run::budget::{self, Pace};
 use crate::workflows::run::call::{AgentCall, CallOutcome, CallRequest};
 use crate::workflows::run::error::RunError;
@@ -25,6 +21,10 @@ use crate::workflows::run::write_guard::{self, Found, WriteGuard};
 use crate::workspace::root::Workspace;
 use glee_model::domain::event::{CallAnswer, CallId, Event, EventKind, RunEvent};
 use glee_model::domain::{Agent, RunId, Spent};
+use glee_protocol::prompts;
+use glee_protocol::request::Request;
+use glee_protocol::secrets;
+use glee_protocol::text::nonce;
 use glee_system::log;
 
 pub struct RunSetup {

@@ -5,13 +5,13 @@
 
 use std::collections::BTreeSet;
 
-use crate::protocol::request::{ComparedFinding, FindingPair, Task};
 use crate::workflows::review::findings::pairs;
 use crate::workflows::review::findings::unsure::{BYTES, PAIRS, TEXT};
 use crate::workflows::watch::cycle;
 use crate::workflows::watch::state::{Cycle, WatchState};
 use glee_model::domain::{PairId, PeerIssue, RawFinding, UnsurePair};
 use glee_model::rules::consensus::{self, Answers, Debate, Member, Policy};
+use glee_protocol::request::{ComparedFinding, FindingPair, Task};
 
 /// The pairs of issues that may be the same. The issue `one` was raised in the cycle. If `asks` is set, the pairs that
 /// nobody was asked about get an id, as far as they fit into a request.

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 
 use super::state::{Cycle, CycleAnswers, WatchState};
 use crate::agents::CommandInput;
-use crate::protocol::text::printable;
 use crate::workflows::run::attempts;
 use crate::workflows::watch::issues::Issue;
 use glee_model::domain::event::{CallAnswer, CallId, Purpose};
@@ -14,6 +13,7 @@ use glee_model::domain::{
     Action, AgentName, Ballot, FileChange, OpenConcern, PeerIssue, PeerReview, ReviewRequest,
     RunId, Untrusted, Verdict, WatchPlan, number_of,
 };
+use glee_protocol::text::printable;
 
 const CHANGES: usize = 256 << 10;
 /// The maximum number of open issues in a review request.

@@ -1,14 +1,14 @@
 //! The code that a ruling cites. The code is recorded when the ruling is given. A later run applies the ruling only
 //! if the code still stands.
 
-use crate::protocol::secrets;
-use crate::protocol::text::references::{self, Reference, references};
 use crate::workspace::code::anchors::Blocks;
 use crate::workspace::diff::unified;
 use crate::workspace::root::Workspace;
 use glee_model::domain::{
     CitedChange, CitedCode, Ruling, RulingRecord, RulingWord, Untrusted, is_inside, meanings,
 };
+use glee_protocol::secrets;
+use glee_protocol::text::references::{self, Reference, references};
 
 /// A ruling keeps at most this number of pieces of cited code.
 const MOST: usize = 10;

@@ -6,7 +6,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use crate::protocol::request::SourceFile;
 use crate::workspace::code::text_files;
 use crate::workspace::diff::metadata_changes::{self, FACTOR, MetadataEdit};
 use crate::workspace::diff::unified;
@@ -22,6 +21,7 @@ use crate::workspace::select::selection::{SelectOptions, Selection};
 use crate::workspace::select::walk;
 use crate::workspace::{Result, WorkspaceError};
 use glee_model::domain::SkipReason;
+use glee_protocol::request::SourceFile;
 use glee_system::files;
 
 const RAW: [&str; 7] = [

@@ -11,11 +11,11 @@ use std::time::Instant;
 
 use similar::{Algorithm, DiffTag};
 
-use crate::protocol::request::SourceFile;
 use crate::workspace::code::anchors::Blocks;
 use crate::workspace::diff::parse::{self, DiffMark, Side};
 use crate::workspace::diff::unified::{self, PATIENCE, number};
 use glee_model::domain::{FileReview, RawFinding};
+use glee_protocol::request::SourceFile;
 
 /// Pairs of line counts, ordered from most to fewest lines. In each pair, the first count limits the reviewed
 /// lines before and after a changed line. In each pair, the second count is the number of context lines before

@@ -1,13 +1,13 @@
 //! Creates files with a diff in git's format for the following changes: deletions, mode changes, link changes and
 //! new submodule commits.
 
-use crate::protocol::request::SourceFile;
 use crate::workspace::Result;
 use crate::workspace::code::text_files;
 use crate::workspace::diff::unified;
 use crate::workspace::git::worktree_scan::{LINK, SUBMODULE};
 use crate::workspace::select::filter::{self, Before, Selected};
 use glee_model::domain::{SkipReason, number_of};
+use glee_protocol::request::SourceFile;
 
 /// The maximum total size, in bytes, that the diffs of deleted files can have in one target.
 pub(crate) const SHOWN: usize = 512 << 10;

@@ -7,7 +7,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::protocol::request::SourceFile;
 use crate::workspace::code::text_files;
 use crate::workspace::diff::parse::{self, Broken, Patch, Side};
 use crate::workspace::diff::{metadata_changes, unified};
@@ -18,6 +17,7 @@ use crate::workspace::select::ignores::{self, Ignores};
 use crate::workspace::select::selection::{SelectOptions, Selection};
 use crate::workspace::{Result, WorkspaceError};
 use glee_model::domain::SkipReason;
+use glee_protocol::request::SourceFile;
 
 struct Located {
     path: String,

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::protocol::request::SourceFile;
 use crate::workspace::diff::metadata_changes;
 use crate::workspace::diff::metadata_changes::MetadataEdit;
 use crate::workspace::select::filter;
@@ -13,6 +12,7 @@ use crate::workspace::select::selection::{SelectOptions, Selection, Target};
 use crate::workspace::snapshot::{Bytes, FileKind, ManifestEntry, TreeId, differing};
 use crate::workspace::{Result, Workspace};
 use glee_model::domain::SkipReason;
+use glee_protocol::request::SourceFile;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Since {

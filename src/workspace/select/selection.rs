@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use crate::protocol::request::SourceFile;
 use crate::workspace::code::text_files;
 use crate::workspace::diff::metadata_changes;
 use crate::workspace::select::filter;
 use glee_model::domain::{Coverage, Skip, SkipReason};
+use glee_protocol::request::SourceFile;
 
 /// The target of a review, as requested by the user.
 #[derive(Clone, Debug, PartialEq, Eq)]

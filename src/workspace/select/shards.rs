@@ -1,11 +1,11 @@
 //! Splits the files of a review by path into shards of bounded size. A reviewer receives one shard per call. A file that
 //! is larger than a shard is split into parts.
 
-use crate::protocol::request::SourceFile;
 use crate::workspace::code::anchors::Blocks;
 use crate::workspace::code::text_files;
 use crate::workspace::diff::delta;
 use crate::workspace::select::selection::FilePart;
+use glee_protocol::request::SourceFile;
 
 /// The number of lines before and after a part that are shown as context.
 const CONTEXT: u32 = 3;

@@ -34,7 +34,7 @@ mod tests {
     use super::*;
     use crate::agents::probe::program::Program;
     use crate::agents::samples;
-    use crate::protocol::request::Request;
+    use glee_protocol::request::Request;
 
     #[test]
     fn the_request_is_one_line_of_json() {

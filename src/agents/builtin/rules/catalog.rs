@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 use super::packaged::{self, RuleFile};
 use crate::agents::builtin::code::language;
 use crate::agents::builtin::rules::PROJECT_RULES;
-use crate::protocol::text::{LenientValue, weakness};
 use glee_model::domain::{Advice, Cwe, Ground, Tag};
+use glee_protocol::text::{LenientValue, weakness};
 use glee_system::files;
 
 const LARGEST_FILE: u64 = 1 << 20;

@@ -10,8 +10,8 @@ use tempfile::TempDir;
 
 use super::{Builtin, BuiltinAdapter, answer};
 use crate::agents::adapters::interface::Adapter as _;
-use crate::protocol::request::Request;
 use glee_model::domain::{Agent, AgentName, Role};
+use glee_protocol::request::Request;
 
 mod referee;
 

@@ -10,10 +10,10 @@ use crate::cli::context::{CommandError, CommandResult, Globals, history, place, 
 use crate::cli::style;
 use crate::history::store::Journal;
 use crate::history::{HistoryRecord, Outgoing, Refusal};
-use crate::protocol::text::printable;
 use crate::workspace::root::Workspace;
 use crate::workspace::{ExchangeRemote, FetchedRecord};
 use glee_model::domain::{ExitReason, Person};
+use glee_protocol::text::printable;
 use glee_system::private;
 
 const LISTED: usize = 50;

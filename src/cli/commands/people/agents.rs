@@ -18,8 +18,8 @@ use crate::cli::context::{
     AlwaysJson, CommandResult, Globals, JsonFlag, pretty, print, settings, stream,
 };
 use crate::cli::style::{self, Color, Style};
-use crate::protocol::{secrets, text::printable};
 use glee_model::domain::{Agent, AgentName, ExitReason, Role};
+use glee_protocol::{secrets, text::printable};
 
 /// List connected agents with their programs and versions, or check each agent with a call
 #[derive(Debug, clap::Args)]

@@ -17,8 +17,8 @@ use crate::cli::context::{
 use crate::cli::style;
 use crate::cli::ui::live::spinner::spinner;
 use crate::config::settings::Settings;
-use crate::protocol::{secrets, text::printable};
 use glee_model::domain::{Agent, AgentName, ExitReason, Role, Usage};
+use glee_protocol::{secrets, text::printable};
 
 pub(super) const NO_AGENT: &str =
     "no agent is connected; connect an agent with `glee connect <agent> --role <role>`";

@@ -11,8 +11,8 @@ use crate::cli::context::{CommandError, Globals, Places, history};
 use crate::cli::style::{self, Glyph, Style};
 use crate::config::settings::{Sandbox, Settings};
 use crate::config::{self, Loaded};
-use crate::protocol::text::printable;
 use glee_model::domain::{Advice as _, Agent, Role};
+use glee_protocol::text::printable;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]

@@ -14,8 +14,8 @@ use crate::config::files::edit;
 use crate::config::presets::Preset;
 use crate::config::schema;
 use crate::config::{self, Loaded, Origin, Setting};
-use crate::protocol::secrets;
 use glee_model::domain::ExitReason;
+use glee_protocol::secrets;
 
 /// Read and change settings
 #[derive(Debug, clap::Args)]

@@ -15,8 +15,8 @@ use crate::cli::context::{
     CommandError, CommandResult, Globals, JsonFlag, Places, history, pretty, print, settings,
 };
 use crate::config::{self, Loaded, Origin};
-use crate::protocol::{secrets, text::printable};
 use glee_model::domain::Agent;
+use glee_protocol::{secrets, text::printable};
 
 /// Check the setup, and print data for a bug report, without secrets
 #[derive(Debug, clap::Args)]

@@ -76,8 +76,8 @@ mod imp {
     use crate::agents::builtin::{Catalog, Measure, RuleOrigin, Score, measure};
     use crate::cli::context::{CommandError, CommandResult, Globals};
     use crate::cli::style::count;
-    use crate::protocol::text::printable;
     use glee_model::domain::ExitReason;
+    use glee_protocol::text::printable;
 
     pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         match &args.action {

@@ -6,8 +6,8 @@ use crate::cli::context::{CommandResult, ConfigTarget, Globals, pretty, print};
 use crate::config;
 use crate::config::files::paths;
 use crate::config::trust::Store;
-use crate::protocol::{secrets, text::printable};
 use glee_model::domain::ExitReason;
+use glee_protocol::{secrets, text::printable};
 
 /// Allow this project's configuration to run programs
 #[derive(Debug, clap::Args)]

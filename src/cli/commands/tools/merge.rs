@@ -10,14 +10,14 @@ use crate::cli::context::{
     settings, stream, unreadable,
 };
 use crate::config::settings::Advisories;
-use crate::protocol::merge_input::{self, MergeInput};
-use crate::protocol::text::printable;
 use crate::workflows::review::recorded::view;
 use crate::workspace::advisories::check;
 use crate::workspace::code::{anchors::Blocks, citation};
 use crate::workspace::root::Workspace;
 use glee_model::domain::ExitReason;
 use glee_model::rules::consensus::{self, Answers, Member, Policy};
+use glee_protocol::merge_input::{self, MergeInput};
+use glee_protocol::text::printable;
 
 /// Merge findings of several reviewers into one answer, offline
 #[derive(Debug, clap::Args)]

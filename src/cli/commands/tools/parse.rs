@@ -12,13 +12,13 @@ use crate::cli::context::{
     CommandError, CommandResult, Globals, Input, number, pretty, print, unreadable,
 };
 use crate::cli::style::{self, Color, Style};
-use crate::protocol::replies::response::{self, AnswersByFinding};
-use crate::protocol::replies::review::{answer::ReviewAnswer, reader};
-use crate::protocol::replies::{recheck, ruling};
-use crate::protocol::text::printable;
 use glee_model::domain::{
     AnswerStatus, DisputeNumber, FindingId, Recheck, Response, Ruling, Untrusted,
 };
+use glee_protocol::replies::response::{self, AnswersByFinding};
+use glee_protocol::replies::review::{answer::ReviewAnswer, reader};
+use glee_protocol::replies::{recheck, ruling};
+use glee_protocol::text::printable;
 
 /// Print an agent's answer as Glee parses it
 #[derive(Debug, clap::Args)]

@@ -12,9 +12,9 @@ use serde_json::Value;
 use crate::cli::context::{
     AlwaysJson, CommandError, CommandResult, Globals, Input, Words, one_of, unreadable,
 };
-use crate::protocol::text::printable;
 use glee_model::domain::ExitReason;
 use glee_model::rules::votes::vote::{Version, Vote, VoteAction, VoteLists, Voter, decide};
+use glee_protocol::text::printable;
 
 /// Apply fixed rules to the votes of three voters
 #[derive(Debug, clap::Args)]

@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use crate::cli::report::BasicFormat;
 use crate::cli::style::{self, Style, count};
 use crate::config::settings::{DebateRounds, Settings};
-use crate::protocol::text::printable;
 use crate::workflows::review::Preview;
 use glee_model::domain::Role;
 use glee_model::domain::event::{Mode, Plan};
+use glee_protocol::text::printable;
 
 pub(crate) fn render(
     format: BasicFormat,

@@ -9,8 +9,8 @@ use crate::config;
 use crate::config::schema::values::ReviewerChoice;
 use crate::config::schema::{BUILTINS, KNOWN_PROGRAMS};
 use crate::config::settings::Settings;
-use crate::protocol::text::printable;
 use glee_model::domain::{Agent, AgentName, Role};
+use glee_protocol::text::printable;
 
 /// If the list `with` is not empty, only the reviewers in this list review the code. The reviewers use the model
 /// in the parameter `model`. If an entry of the list `with` names a model, this model has precedence for the

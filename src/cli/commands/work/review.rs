@@ -21,7 +21,6 @@ use crate::cli::ui::dialogs::questions::{self, AskError};
 use crate::config::presets;
 use crate::config::schema::values::ConfirmAbove;
 use crate::config::settings::Settings;
-use crate::protocol::text::printable;
 use crate::workflows::review::{
     self, Preview, ReviewPlanError, disputes::rulings, disputes::rulings::SharedRulings,
 };
@@ -29,6 +28,7 @@ use crate::workspace::root::Workspace;
 use crate::workspace::{SelectOptions, Target, TargetSpec};
 use glee_model::domain::event::{AtBase, Mode, Plan, Staged};
 use glee_model::domain::{Agent, AgentName, ExitReason, Role, Route};
+use glee_protocol::text::printable;
 
 /// Review code, and optionally fix findings and settle disputes
 #[derive(Debug, clap::Args)]

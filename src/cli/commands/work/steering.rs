@@ -16,11 +16,11 @@ use crate::config::ConfigSources;
 use crate::config::files::paths::{PROJECT_FILE, PROJECT_FOLDER};
 use crate::config::files::rulings::is_shared;
 use crate::config::settings::Settings;
-use crate::protocol::prompts;
 use crate::workflows::review::loosening;
 use crate::workspace::root::Workspace;
 use crate::workspace::{ControlFiles, SelectOptions, TargetSpec};
 use glee_model::domain::{Agent, AgentName, Loosened, RawFinding, Role, Severity, Tag};
+use glee_protocol::prompts;
 
 const IGNORE: &str = ".gleeignore";
 

@@ -16,12 +16,12 @@ use crate::cli::ui::notify::{Noticed, Notifier};
 use crate::cli::ui::{dialogs::prompter::PersonDialog, terminal::Terminal};
 use crate::config::settings::Settings;
 use crate::history::store::Journal;
-use crate::protocol::text::printable;
 use crate::workflows::consensus::{self, Rest, StageOutcome, files};
 use crate::workflows::review::{self, RunSetup};
 use crate::workflows::run::ports::Prompter;
 use crate::workspace::root::Workspace;
 use glee_model::domain::{ExitReason, Role, RunId, StagePlan};
+use glee_protocol::text::printable;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct StageRequest {

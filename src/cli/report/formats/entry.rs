@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 
 use crate::cli::report::options::RenderOptions;
-use crate::protocol::secrets;
-use crate::protocol::text::printable::{self, Shown};
 use glee_model::domain::{
     Disposition, Dispute, ExactFix, FindingState, Location, Outcome, RawFinding, Ruler,
     RulingRecord, SettledFinding, Tag,
 };
+use glee_protocol::secrets;
+use glee_protocol::text::printable::{self, Shown};
 
 /// The alert level of a finding or of a gap in the review. Most report formats have these three levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

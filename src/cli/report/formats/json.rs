@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use crate::protocol::text::printable;
+use glee_protocol::text::printable;
 
 pub fn pretty<T: Serialize + ?Sized>(value: &T) -> String {
     let text = serde_json::to_string_pretty(value)

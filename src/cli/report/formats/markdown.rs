@@ -6,9 +6,9 @@ use crate::cli::report::formats::entry::{self, Entry, ReportedState};
 use crate::cli::report::formats::gaps;
 use crate::cli::report::text;
 use crate::cli::style::count;
-use crate::protocol::text::markdown::dedent;
-use crate::protocol::text::markup::{MarkupPage, code, cut, fenced, indented, prose};
 use glee_model::domain::Outcome;
+use glee_protocol::text::markdown::dedent;
+use glee_protocol::text::markup::{MarkupPage, code, cut, fenced, indented, prose};
 
 /// The maximum number of characters of the report. GitHub allows 65,536 characters in a comment.
 const MOST: usize = 65_000;

@@ -13,8 +13,8 @@ use crate::cli::report::{Format, left_out, render};
 use crate::cli::style::fixture::clean;
 use crate::cli::style::fixture::everything::{PATHS, everything, many, source};
 use crate::cli::style::{Style, count};
-use crate::protocol::text::printable;
 use glee_model::domain::{ExitReason, FindingState, Location, Outcome, SettledFinding, UnreadFile};
+use glee_protocol::text::printable;
 
 fn rendered(format: Format, outcome: &Outcome) -> String {
     let options = RenderOptions {

@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use crate::cli::style::{dollars, duration, thousands};
-use crate::protocol::{secrets, text::printable};
 use glee_model::rules::interval::Share;
 use glee_model::rules::measures::{Measures, PairAgreement, ReviewStatistics};
+use glee_protocol::{secrets, text::printable};
 
 #[derive(Debug, Serialize)]
 pub(crate) struct StatisticsView {

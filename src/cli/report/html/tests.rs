@@ -17,7 +17,6 @@ use crate::cli::style::Style;
 use crate::cli::style::fixture::{
     call, clean, dispute, event, finding, finished, response, reviewer, ruling, settled, started,
 };
-use crate::protocol::text::printable;
 use glee_model::domain::event::{CallAnswer, DisputeEvent, Event, Purpose, RunEvent};
 use glee_model::domain::{
     Answer, AnswerProblem, AnswerStatus, Assessment, CitedChange, Class, Corroboration,
@@ -26,6 +25,7 @@ use glee_model::domain::{
     NoLongerRaised, Outcome, PanelVote, Position, Recheck, Relation, Reused, ReusedFrom, Role,
     Ruler, RulingWord, RunId, Severity, Skip, SkipReason, Tag, UnreadFile,
 };
+use glee_protocol::text::printable;
 
 /// A text that adds elements or attributes to the page, wherever the page does not escape the text.
 const HOSTILE: &str = "</code></pre></title></style></script><script>hit()</script><img src=x onerror=hit()>\

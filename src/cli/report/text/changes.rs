@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use crate::cli::report::options::{Detail, RenderOptions};
 use crate::cli::report::text::layout::{heading, wrapped};
 use crate::cli::style::{Color, Style, columns, count, pad, widest};
-use crate::protocol::text::printable;
 use glee_model::domain::Outcome;
+use glee_protocol::text::printable;
 
 /// The maximum number of diff lines that a short report shows.
 const SHORT: usize = 60;

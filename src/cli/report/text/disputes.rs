@@ -6,11 +6,11 @@ use crate::cli::report::options::RenderOptions;
 use crate::cli::report::text::findings;
 use crate::cli::report::text::layout::{at_most, facts, heading};
 use crate::cli::style::{Color, Style, behind};
-use crate::protocol::text::printable;
 use glee_model::domain::{
     AgentName, Disposition, Dispute, Finding, FindingState, Objector, Outcome, Untrusted,
 };
 use glee_model::rules::review::objections;
+use glee_protocol::text::printable;
 
 const LABELS: usize = 11;
 

@@ -9,11 +9,11 @@ use crate::cli::report::text::layout::{at_most, list, wrapped};
 use crate::cli::style::links::linked;
 use crate::cli::style::snippet::{self, Code, Heading, SnippetNote};
 use crate::cli::style::{self, Color, Glyph, Style, behind, columns, count, pad, widest};
-use crate::protocol::text::{markdown, printable};
 use glee_model::domain::{
     Class, Corroboration, Cwe, Finding, FindingState, Outcome, Position, RawFinding, RulingRef,
     SettledFinding, Untrusted, dissent,
 };
+use glee_protocol::text::{markdown, printable};
 
 /// Lists the findings that are neither closed nor rejected, in one line each.
 pub(crate) fn open(outcome: &Outcome, options: &RenderOptions<'_>) -> String {

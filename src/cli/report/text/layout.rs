@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use crate::cli::report::options::{Detail, RenderOptions};
 use crate::cli::style::{self, Style, columns};
-use crate::protocol::text::printable;
 use glee_model::domain::AgentName;
+use glee_protocol::text::printable;
 
 pub(crate) fn heading(style: Style, title: &str, facts: &str) -> String {
     format!("{}  {facts}", style.strong(title))

@@ -13,10 +13,10 @@ use std::collections::BTreeSet;
 
 use crate::cli::report::options::{Detail, RenderOptions};
 use crate::cli::style::{Style, count};
-use crate::protocol::text::printable;
 use glee_model::domain::{
     AnswerStatus, DisputeNumber, ExitReason, FindingId, Outcome, SettledFinding,
 };
+use glee_protocol::text::printable;
 
 /// The maximum width of a line, in columns. Longer lines would be hard to read.
 const WIDEST: usize = 110;

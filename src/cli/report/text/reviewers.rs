@@ -7,11 +7,11 @@ use std::fmt::Write as _;
 use crate::cli::report::options::{Detail, RenderOptions};
 use crate::cli::report::text::layout::{facts, heading, named, wrapped};
 use crate::cli::style::{self, Color, Glyph, Style, columns, count};
-use crate::protocol::text::printable;
 use glee_model::domain::{
     AnswerProblem, AnswerStatus, Failure, NoLongerRaised, Outcome, Reused, ReviewerReport,
     UnreadFile,
 };
+use glee_protocol::text::printable;
 
 pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let style = options.style;

@@ -7,11 +7,11 @@ use super::{disputes, reviewers};
 use crate::cli::report::options::{FixCommand, RenderOptions};
 use crate::cli::report::text::layout::{facts, heading, list, wrapped};
 use crate::cli::style::{self, Color, Glyph, Style, columns, widest};
-use crate::protocol::text::printable;
 use glee_model::domain::{
     Class, Coverage, ExitReason, FindingState, Outcome, Proof, ReviewerReport, SettledFinding,
     Spent, UnreadFile,
 };
+use glee_protocol::text::printable;
 
 /// The next steps contain a command for each of the first `NAMED` open disputes.
 const NAMED: usize = 3;

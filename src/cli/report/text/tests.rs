@@ -4,12 +4,12 @@ use super::*;
 use crate::cli::report::options::{Detail, FixCommand, TextOptions};
 use crate::cli::report::{Format, render as render_as};
 use crate::cli::style::fixture::{clean, dispute, finding, reviewer, ruling, settled};
-use crate::protocol::text::printable;
 use glee_model::domain::{
     AgentName, Answer, Class, Confidence, Corroboration, Disposition, DisputeNumber, Failure,
     FileChange, FindingState, Lowered, Position, Role, Ruler, RulingWord, Severity, Skip,
     SkipReason, Tag, Untrusted, Usage,
 };
+use glee_protocol::text::printable;
 use proptest::prelude::*;
 
 const PYTHON: &str = "import hashlib\n\ndef orders(db, user):\n\tdb.execute(\"SELECT * FROM o WHERE u = '\" + user + \"'\")\n\ndef tag(x):\n    return hashlib.md5(x)\n";

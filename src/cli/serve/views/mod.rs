@@ -15,13 +15,13 @@ use crate::cli::commands::history::runs::lookup;
 use crate::cli::context::local_time;
 use crate::cli::style::{Color, count};
 use crate::history::queries::rows::{DisputeRecord, DisputeRow, RunRow};
-use crate::protocol::secrets;
-use crate::protocol::text::printable::{self, Shown};
 use glee_model::domain::{
     DisputeId, EarlierDispute, ExitReason, Finding, Objector, Ruler, RulingRecord, Severity, Tag,
     Untrusted,
 };
 use glee_model::rules::review::objections;
+use glee_protocol::secrets;
+use glee_protocol::text::printable::{self, Shown};
 
 pub(crate) fn line(text: &(impl Shown + ?Sized)) -> String {
     secrets::redact(&printable::line(text)).into_owned()

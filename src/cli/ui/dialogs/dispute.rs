@@ -8,11 +8,11 @@ use super::menu::{self, LEAVES_OPEN, MenuForm};
 use crate::cli::report::paths::WorkFolder;
 use crate::cli::style::{self, Color, Style, paragraph, snippet};
 use crate::cli::ui::terminal::Terminal;
-use crate::protocol::text::printable;
 use crate::workflows::run::ports::{Choice, DisputeResolver, PersonAnswer, PersonQuestion};
 use crate::workspace::code::anchors::Excerpt;
 use glee_model::domain::{DisputeNumber, Finding, Route, Ruler, RulingWord};
 use glee_model::rules::review::objections;
+use glee_protocol::text::printable;
 
 const TIP: &str = "Tip: You can assign a judge with: glee connect <agent> --role judge";
 

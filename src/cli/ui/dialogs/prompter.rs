@@ -7,10 +7,10 @@ use std::fmt::Write as _;
 use super::menu::{self, LEAVES_OPEN};
 use crate::cli::style::{self, Color, Style, paragraph};
 use crate::cli::ui::terminal::Terminal;
-use crate::protocol::text::printable;
 use crate::workflows::consensus::OpenQuestion;
 use crate::workflows::run::ports::{Deadlock, PersonAnswer, Prompter};
 use glee_model::domain::Approach;
+use glee_protocol::text::printable;
 
 /// A dialog shows at most this number of lines of each agent's position. The files of the stage contain the
 /// complete positions.
@@ -211,8 +211,8 @@ fn question_sheet(style: Style, open: &OpenQuestion) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::request::StagePosition;
     use glee_model::domain::{Certainty, Decision, Opinion, Question};
+    use glee_protocol::request::StagePosition;
 
     const LOOK: Style = Style {
         color: false,

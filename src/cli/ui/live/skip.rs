@@ -4,8 +4,8 @@
 use std::sync::{Arc, Mutex};
 
 use super::work::{Work, lock};
-use crate::protocol::text::printable;
 use glee_model::domain::AgentName;
+use glee_protocol::text::printable;
 
 #[derive(Debug)]
 pub(crate) struct SkipKey {

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use crate::agents::StopHandle;
 use crate::cli::style::{self, Color, Style, count, duration};
-use crate::protocol::text::printable;
 use glee_model::domain::event::{CallId, Event, EventKind, Purpose, ReviewEvent, RunEvent};
 use glee_model::domain::{AgentName, Role, Usage};
+use glee_protocol::text::printable;
 
 /// The maximum number of characters of an agent's output in a live line.
 const ACTIVITY: usize = 200;

@@ -37,8 +37,8 @@ use ureq::http::{Method, Request, StatusCode};
 
 use super::credentials::Credential;
 use super::model::HostError;
-use crate::protocol::secrets;
-use crate::protocol::text::printable;
+use glee_protocol::secrets;
+use glee_protocol::text::printable;
 
 use reply::{Lost, Reply};
 

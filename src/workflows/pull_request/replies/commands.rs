@@ -11,9 +11,9 @@
 //! A reply is about all findings of its thread. If its text begins with ids such as `[F12b]`, the reply is about these
 //! findings only. After a command, the brackets can be omitted.
 
-use crate::protocol::text::references::references;
-use crate::protocol::text::{LineKind, Structure};
 use glee_model::domain::{FindingId, RulingWord, Untrusted};
+use glee_protocol::text::references::references;
+use glee_protocol::text::{LineKind, Structure};
 
 /// The maximum number of characters of a reason or objection. Glee ignores the characters after the maximum.
 const LONGEST: usize = 6_000;

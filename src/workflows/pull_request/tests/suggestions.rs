@@ -2,8 +2,6 @@
 
 use proptest::prelude::*;
 
-use crate::protocol::secrets::redact;
-use crate::protocol::text::{markup, printable};
 use crate::workflows::hosts::{CommentId, HostKind, NewComment, Permission};
 use crate::workflows::pull_request::input::RequestReview;
 use crate::workflows::pull_request::marker;
@@ -11,6 +9,8 @@ use crate::workflows::pull_request::placement::place;
 use crate::workflows::pull_request::tests::hostile::texts;
 use crate::workflows::pull_request::tests::model::{Model, comment};
 use glee_model::domain::Tag;
+use glee_protocol::secrets::redact;
+use glee_protocol::text::{markup, printable};
 
 const PATH: &str = "h.py";
 const TEXT: &str =

@@ -1,8 +1,8 @@
 //! Redacts and escapes the parts of a text.
 
-use crate::protocol::secrets::redact;
-use crate::protocol::text::markup;
-use crate::protocol::text::printable::{self, Shown};
+use glee_protocol::secrets::redact;
+use glee_protocol::text::markup;
+use glee_protocol::text::printable::{self, Shown};
 
 /// The maximum number of characters of a body, including its markers. GitHub accepts 65,536 characters.
 pub(crate) const LONGEST: usize = 65_000;

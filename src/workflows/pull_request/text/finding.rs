@@ -1,6 +1,5 @@
 //! The comments that tell findings.
 
-use crate::protocol::text::{markup, printable};
 use crate::workflows::pull_request::input::RequestReview;
 use crate::workflows::pull_request::placement::CommentPlace;
 use crate::workflows::pull_request::standing::RequestStanding;
@@ -9,6 +8,7 @@ use crate::workflows::pull_request::text::escape::{
 };
 use crate::workflows::pull_request::text::statement;
 use glee_model::domain::{ExactFix, SettledFinding, number_of};
+use glee_protocol::text::{markup, printable};
 
 /// The maximum number of items of evidence.
 const EVIDENCE: usize = 10;

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use crate::protocol::secrets::redact;
 use crate::workflows::hosts::HostKind;
 use crate::workflows::pull_request::input::RequestReview;
+use glee_protocol::secrets::redact;
 
 /// The address of a file at the head commit. `None` if the repository has no web address.
 pub(crate) fn address(

@@ -1,7 +1,5 @@
 //! The summary comment, which is also the summary of the check.
 
-use crate::protocol::secrets::redact;
-use crate::protocol::text::{markup, printable};
 use crate::workflows::pull_request::check::Blocking;
 use crate::workflows::pull_request::input::RequestReview;
 use crate::workflows::pull_request::standing::RequestStanding;
@@ -9,6 +7,8 @@ use crate::workflows::pull_request::text::escape::{LONGEST, TEXT, code, commit, 
 use crate::workflows::pull_request::text::finding::{denials, details, location, severity, title};
 use crate::workflows::pull_request::text::{links, statement};
 use glee_model::domain::{Outcome, SettledFinding, Tag, UnreadFile, number_of};
+use glee_protocol::secrets::redact;
+use glee_protocol::text::{markup, printable};
 
 /// The number of characters that are reserved for the marker, and for the sentence about omitted parts.
 const RESERVED: usize = 400;

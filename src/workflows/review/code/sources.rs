@@ -9,13 +9,13 @@ use std::io;
 use std::mem::take;
 use std::path::{Path, PathBuf};
 
-use crate::protocol::request::SourceFile;
 use crate::workflows::run::redaction::Redaction;
 use crate::workspace::SelectionRules;
 use crate::workspace::code::anchors::{self, Excerpt};
 use crate::workspace::root::Workspace;
 use crate::workspace::select::shards;
 use glee_model::domain::{Coverage, Finding};
+use glee_protocol::request::SourceFile;
 use glee_system::{files, private};
 
 /// The number of lines before and after a finding in an excerpt.

@@ -1,12 +1,12 @@
 //! Builds the objection to a finding when a dispute is opened. The objection comes from the coder's answer, from
 //! the statements of other reviewers, or from an earlier finding.
 
-use crate::protocol::text::references;
 use crate::workflows::review::state::ReviewState;
 use glee_model::domain::{
     AgentName, Answer, Class, ExaminationWord, Finding, FindingId, Objector, RawFinding, Response,
     Sides, Untrusted, event::CallAnswer,
 };
+use glee_protocol::text::references;
 
 impl ReviewState {
     /// The two sides of a dispute about `findings`, which are members of one group.

@@ -12,7 +12,6 @@ use crate::config::files::rulings::{FOLDER, MAX_FILES, is_note, is_shared, read}
 use crate::config::settings::MaxAge;
 use crate::history::queries::rows::{Binding, DisputeRecord};
 use crate::history::{JournalError, store::Journal};
-use crate::protocol::text::printable;
 use crate::workflows::review::{findings::recognition, state::ReviewState};
 use crate::workflows::run::error::RunError;
 use crate::workspace::{RulingFile, Target, TargetSpec, code::anchors, root::Workspace};
@@ -22,6 +21,7 @@ use glee_model::domain::{
     event::{Event, Plan},
 };
 use glee_model::rules::review::rulings;
+use glee_protocol::text::printable;
 
 const NAMED: usize = 5;
 

@@ -8,8 +8,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::config::settings::Advisories;
 use crate::history::queries::rows::Binding;
-use crate::protocol::merge_input;
-use crate::protocol::text::location;
 use crate::workflows::review::code::edits;
 use crate::workflows::review::findings::numbered::{NewFinding, Numbered};
 use crate::workflows::review::findings::round::{Round, RoundContext, TextOf};
@@ -27,6 +25,8 @@ use glee_model::rules::consensus::{
     self, CheckedEvidence, Debate, Group, GroupState, Level, Member,
 };
 use glee_model::rules::review::{mandatory, reversal};
+use glee_protocol::merge_input;
+use glee_protocol::text::location;
 
 const GLEE: &str = "glee";
 

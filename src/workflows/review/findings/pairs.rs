@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::protocol::text::printable;
 use crate::workflows::review::state::ReviewState;
 use glee_model::domain::event::{CallAnswer, CallId, EventKind, Purpose, ReviewEvent};
 use glee_model::domain::{
@@ -10,6 +9,7 @@ use glee_model::domain::{
     RawFinding, Untrusted,
 };
 use glee_model::rules::consensus::{Group, Member};
+use glee_protocol::text::printable;
 
 /// The key under which the answer about two findings is kept.
 pub(crate) fn key(one: &Member, other: &Member) -> String {

@@ -1,10 +1,10 @@
 //! Checks the replacements of lines that reviewers propose. A replacement that fails a check is added to the
 //! text of the suggestion.
 
-use crate::protocol::secrets::{PLACEHOLDER, redact};
-use crate::protocol::text::printable::is_unsafe;
 use glee_model::domain::{ExactFix, RawFinding, Untrusted};
 use glee_model::rules::consensus::Member;
+use glee_protocol::secrets::{PLACEHOLDER, redact};
+use glee_protocol::text::printable::is_unsafe;
 
 /// The maximum size of a replacement.
 const MOST_LINES: usize = 50;

@@ -7,7 +7,6 @@ use std::ops::RangeInclusive;
 
 use crate::history::queries::problems::KnownFinding;
 use crate::history::queries::rows::Binding;
-use crate::protocol::request::{ComparedFinding, FindingPair, SourceFile, Task};
 use crate::workflows::review::findings::debate::{self, MergedRound};
 use crate::workflows::review::findings::round::RoundContext;
 use crate::workflows::review::findings::round::TextOf;
@@ -17,6 +16,7 @@ use crate::workspace::diff::delta;
 use glee_model::domain::event::{EventKind, Purpose, ReviewEvent};
 use glee_model::domain::{Anchor, Finding, PairAnswer, PairId, RaisedIn, RawFinding, UnsurePair};
 use glee_model::rules::consensus::{self, Answers, Group, Member};
+use glee_protocol::request::{ComparedFinding, FindingPair, SourceFile, Task};
 
 /// The maximum number of pairs in a request.
 pub(crate) const PAIRS: usize = 40;

@@ -6,7 +6,6 @@ use crate::agents::{Agents, calls::price};
 use crate::config::schema::values::ReuseMode;
 use crate::config::settings::Settings;
 use crate::history::{queries::rows::Binding, store::Journal};
-use crate::protocol::{prompts, request::Request};
 use crate::workflows::review::plan::shard_limit;
 use crate::workflows::review::recorded::reuse::{self, Archive};
 use crate::workflows::review::{
@@ -17,6 +16,7 @@ use crate::workflows::run::{error::RunError, redaction::Redaction};
 use crate::workspace::{Target, root::Workspace};
 use glee_model::domain::event::{CallId, EventKind, Plan, ReviewEvent};
 use glee_model::domain::{AgentName, Coverage, ReusedFrom, Role};
+use glee_protocol::{prompts, request::Request};
 
 /// The average number of bytes per token of English text and code.
 const BYTES_A_TOKEN: u64 = 4;

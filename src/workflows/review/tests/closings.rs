@@ -186,7 +186,7 @@ fn the_question_holds_the_answer_and_no_code() {
                     panic!("a reviewer is asked about its answer")
                 };
                 assert!(answer.as_written().starts_with("No issues found, but"));
-                let prompt = crate::protocol::prompts::render(request, None).unwrap();
+                let prompt = glee_protocol::prompts::render(request, None).unwrap();
                 assert!(!prompt.contains("md5"), "{prompt}");
                 assert!(prompt.len() <= 2_000, "{prompt}");
                 says("END findings=0 read=all")(request)

@@ -11,7 +11,6 @@ use crate::agents::process::scripted::{Script, ScriptedRunner};
 use crate::agents::{Agents, Stop};
 use crate::config::settings::{Budget, Limits, ReviewSettings, Settings};
 use crate::history::store::Journal;
-use crate::protocol::request::{Request, Task};
 use crate::workflows::review::recorded::view::recorded;
 use crate::workflows::run::ports::{
     Choice, DisputeResolver, EventSink, PersonAnswer, PersonQuestion,
@@ -23,6 +22,7 @@ use glee_model::domain::event::{Event, Mode};
 use glee_model::domain::{
     Agent, AgentName, DisputeNumber, FindingState, Role, Route, RulingWord, Tag,
 };
+use glee_protocol::request::{Request, Task};
 
 pub(crate) mod bench;
 mod budget;

@@ -11,10 +11,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::agents::{AdapterKind, Stop};
-use crate::protocol::secrets;
 use crate::workflows::watch::socket::SocketLines;
 use crate::workflows::watch::socket::protocol::{self, Batch, Intake, WatchMessage};
 use glee_model::domain::{Agent, AgentName, EventType, Untrusted};
+use glee_protocol::secrets;
 
 const AGAIN: Duration = Duration::from_millis(200);
 const PIECE: u64 = 1 << 20;

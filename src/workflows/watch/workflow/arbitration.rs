@@ -6,8 +6,6 @@
 //! or enforced. The watch waits for a person in three cases: the judge escalates, the judge dismisses without
 //! evidence, or the judge gives no ruling.
 
-use crate::protocol::request::{SourceFile, Task};
-use crate::protocol::text::references::references;
 use crate::workflows::review::disputes::references::support;
 use crate::workflows::review::disputes::resolve;
 use crate::workflows::run::call::CallRequest;
@@ -25,6 +23,8 @@ use glee_model::domain::{
     RulingRecord, RulingWord, Severity, Untrusted, WatchStatus,
 };
 use glee_model::rules::review::{mandatory, objections};
+use glee_protocol::request::{SourceFile, Task};
+use glee_protocol::text::references::references;
 
 impl WatchWorkflow {
     pub(super) fn arbitrate(&mut self, cycle: &Cycle) -> Result<(), RunError> {

@@ -1,11 +1,11 @@
 //! Calls each agent whose program answers one prompt and then ends. Reports each answer as a milestone.
 
-use crate::protocol::request::Task;
 use crate::workflows::run::attempts;
 use crate::workflows::run::call::CallRequest;
 use crate::workflows::watch::workflow::WatchWorkflow;
 use glee_model::domain::event::{CallAnswer, CallId, EventKind, Purpose, WatchEvent};
 use glee_model::domain::{AgentEvent, AgentName, EventType, Untrusted};
+use glee_protocol::request::Task;
 
 /// The maximum length of a milestone's summary, in characters.
 const SUMMARY: usize = 2_000;

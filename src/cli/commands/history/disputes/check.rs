@@ -8,12 +8,12 @@ use crate::cli::commands::history::disputes::common::{max_age, standing};
 use crate::cli::context::{CommandResult, Globals, JsonFlag, place};
 use crate::cli::style;
 use crate::config::files::rulings::FOLDER;
-use crate::protocol::text::printable;
 use crate::workflows::review::disputes::rulings::{SharedRulings, succession};
 use glee_model::domain::{
     Disposition, DisputeId, ExitReason, Location, RuledBy, RulingRef, Untrusted,
 };
 use glee_model::rules;
+use glee_protocol::text::printable;
 
 /// Check the files with shared rulings in `.glee/rulings`
 #[derive(Debug, clap::Args)]

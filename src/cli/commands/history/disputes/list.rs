@@ -14,9 +14,9 @@ use crate::cli::context::{
 use crate::cli::style::{self, Color, Style};
 use crate::history::SharedDispute;
 use crate::history::queries::rows::{DisputeFilter, DisputeRecord, DisputeRow, RulingFilter};
-use crate::protocol::text::printable;
 use glee_model::domain::event::Mode;
 use glee_model::domain::{Disposition, ExitReason, Ruler, RulingWord, Severity, Tag};
+use glee_protocol::text::printable;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Filters {

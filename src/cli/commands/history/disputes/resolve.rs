@@ -13,9 +13,9 @@ use crate::cli::context::{
 };
 use crate::history::JournalError;
 use crate::history::queries::rows::DisputeFilter;
-use crate::protocol::text::printable;
 use glee_model::domain::event::Mode;
 use glee_model::domain::{Disposition, Dispute, DisputeNumber, ExitReason, Route, RunId};
+use glee_protocol::text::printable;
 
 /// Settle an open dispute by your ruling or by the judge's ruling
 #[derive(Debug, clap::Args)]

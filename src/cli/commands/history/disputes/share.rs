@@ -10,11 +10,11 @@ use crate::cli::style;
 use crate::config::files::rulings::{self, FOLDER, Shared};
 use crate::history::JournalError;
 use crate::history::store::Journal;
-use crate::protocol::{secrets, text::printable};
 use crate::workflows::review;
 use crate::workspace::root::Workspace;
 use glee_model::domain::{DisputeNumber, ExitReason, Ruler, SharedRuling};
 use glee_model::rules;
+use glee_protocol::{secrets, text::printable};
 
 /// Write rulings to files that apply in other clones and in CI
 #[derive(Debug, clap::Args)]

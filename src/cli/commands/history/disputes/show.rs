@@ -12,7 +12,6 @@ use crate::config::files::rulings;
 use crate::history::queries::rows::DisputeRecord;
 use crate::history::store::Journal;
 use crate::history::{FoundDispute, JournalError};
-use crate::protocol::text::printable;
 use crate::workflows::review::code::coder_changes::Trees;
 use crate::workflows::review::disputes::rulings::succession;
 use crate::workflows::review::recorded::dispute_code::DisputeCode;
@@ -22,6 +21,7 @@ use glee_model::domain::{
     RulingRecord, RulingRef, Untrusted,
 };
 use glee_model::rules::review::objections;
+use glee_protocol::text::printable;
 
 /// The maximum width of a line, in columns. Longer lines would be hard to read.
 const WIDEST: usize = 100;

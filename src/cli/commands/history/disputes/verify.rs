@@ -2,8 +2,8 @@
 
 use crate::cli::context::{CommandError, CommandResult, Globals, JsonFlag, history, print};
 use crate::cli::style;
-use crate::protocol::text::printable;
 use glee_model::domain::ExitReason;
+use glee_protocol::text::printable;
 
 /// Check that no record of the history was changed, removed or moved
 #[derive(Debug, clap::Args)]

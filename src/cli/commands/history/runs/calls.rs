@@ -9,8 +9,8 @@ use crate::agents::calls::record::{self, CallRecord};
 use crate::cli::commands::history::runs::lookup;
 use crate::cli::context::{CommandError, CommandResult, Globals, place, pretty, print, stream};
 use crate::cli::style::{Color, Style};
-use crate::protocol::text::printable;
 use glee_model::domain::{ExitReason, RunId};
+use glee_protocol::text::printable;
 use glee_system::files;
 
 /// Prints the stored prompts and answers, which contain placeholders instead of secrets. The parameter `only` is

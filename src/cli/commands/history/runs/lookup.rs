@@ -10,13 +10,13 @@ use crate::cli::style::{self, Style};
 use crate::config::settings::Settings;
 use crate::history::queries::rows::RunRow;
 use crate::history::store::Journal;
-use crate::protocol::text::printable;
 use crate::workflows::review::recorded::view;
 use crate::workflows::review::{self, ReviewPlanError};
 use crate::workspace::TreeId;
 use crate::workspace::root::Workspace;
 use glee_model::domain::event::{Event, EventKind, Mode, Plan, ReviewEvent, RunEvent};
 use glee_model::domain::{Agent, ExitReason, Role, Route, RunId};
+use glee_protocol::text::printable;
 
 pub(crate) fn table(rows: &[RunRow], look: Style) -> String {
     let head = [

@@ -10,9 +10,9 @@ use crate::cli::context::{
 };
 use crate::config::settings::Settings;
 use crate::config::{self, ConfigSources};
-use crate::protocol::text::printable;
 use crate::workflows::review;
 use glee_model::rules::consensus::Policy;
+use glee_protocol::text::printable;
 
 /// Compute the decisions of a recorded run again, optionally by other rules, without calling agents
 #[derive(Debug, clap::Args)]

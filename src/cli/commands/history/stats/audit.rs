@@ -15,12 +15,12 @@ use crate::cli::report::formats::json::pretty;
 use crate::cli::style::{self, Color, Style, count, thousands};
 use crate::cli::ui::terminal::Terminal;
 use crate::config::settings::Settings;
-use crate::protocol::text::printable;
 use crate::workflows::audit::{self, AuditOutcome, AuditSample};
 use crate::workflows::review::{Rest, RunSetup};
 use crate::workflows::run::budget;
 use glee_model::domain::{Agent, ExitReason, Role, RulingAudit, RulingWord};
 use glee_model::rules::interval::Share;
+use glee_protocol::text::printable;
 
 /// Ask another judge about a random sample of dismissed findings
 #[derive(Debug, clap::Args)]

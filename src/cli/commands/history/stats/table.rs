@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use super::text::nothing;
 use crate::cli::style::{self, Style, count, dollars, thousands};
-use crate::protocol::text::printable;
 use glee_model::rules::interval::Share;
 use glee_model::rules::measures::{Measures, ReviewStatistics};
+use glee_protocol::text::printable;
 
 /// The maximum number of rows of the lists of reviewers, judges, categories and weaknesses.
 const MOST: [usize; 4] = [4, 2, 2, 2];

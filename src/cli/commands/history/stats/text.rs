@@ -4,9 +4,9 @@
 use std::fmt::Write as _;
 
 use crate::cli::style::{self, Style, count, thousands};
-use crate::protocol::text::printable;
 use glee_model::rules::interval::Share;
 use glee_model::rules::measures::{Measures, PairAgreement, ReviewStatistics};
+use glee_protocol::text::printable;
 
 /// The maximum number of entries that a list shows, for example in the list of reviewers. The option `--json`
 /// prints all entries.

@@ -10,7 +10,7 @@ use super::options::Hook;
 use super::script;
 use crate::cli::context::{CommandError, CommandResult, Globals, JsonFlag, place};
 use crate::cli::style;
-use crate::protocol::text::printable;
+use glee_protocol::text::printable;
 
 #[derive(Debug, Serialize)]
 struct InstalledHook {

@@ -8,13 +8,13 @@ use super::{RecordedRun, RunOption, finding_word, known};
 use crate::cli::commands::history::disputes::common;
 use crate::cli::context::{CommandError, CommandResult, Globals, history, stream};
 use crate::history::GivenRuling;
-use crate::protocol::text::printable;
 use crate::workspace::code::cited;
 use glee_model::domain::event::ReviewEvent;
 use glee_model::domain::{
     Answer, Disposition, Dispute, DisputeNumber, ExitReason, Finding, FindingId, FindingState,
     Objector, Response, SettledFinding, Sides, Untrusted,
 };
+use glee_protocol::text::printable;
 
 /// Rule that a finding need not be fixed: it is wrong, or a risk that you accept
 #[derive(Debug, clap::Args)]

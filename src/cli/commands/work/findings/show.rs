@@ -6,8 +6,8 @@ use super::{RecordedRun, RunOption, finding_word};
 use crate::cli::context::{CommandResult, Globals, JsonFlag, Viewer, place, pretty, stream};
 use crate::cli::report::options::{Detail, FixCommand, RenderOptions, TextOptions};
 use crate::cli::report::text;
-use crate::protocol::secrets;
 use glee_model::domain::{Dispute, ExitReason, FindingState, RunId, SettledFinding};
+use glee_protocol::secrets;
 
 /// Show the text, code, reviewers and dispute of a finding
 #[derive(Debug, clap::Args)]

@@ -1,10 +1,10 @@
 //! Connects to the host of a pull request.
 
 use crate::cli::context::{CommandError, Globals, place};
-use crate::protocol::text::printable;
 use crate::workflows::hosts::address;
 use crate::workflows::hosts::{Host, HostError, PullRequest, RequestState};
 use glee_model::domain::ExitReason;
+use glee_protocol::text::printable;
 
 /// A pull request on its host.
 pub(crate) struct RequestOnHost {

@@ -11,10 +11,10 @@ use crate::cli::context::{
 };
 use crate::cli::style::count;
 use crate::config::settings::PrMode;
-use crate::protocol::text::printable;
 use crate::workflows::hosts::{HostError, HostKind};
 use crate::workflows::pull_request::{Publication, ThreadChange, plan};
 use glee_model::domain::{ExitReason, RunId};
+use glee_protocol::text::printable;
 
 /// Publish a recorded review on its pull request
 #[derive(Debug, clap::Args)]

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use crate::cli::context::{CommandError, Globals, place};
-use crate::protocol::text::printable;
 use crate::workflows::watch::socket::protocol::CommandReply;
 use crate::workflows::watch::socket::{self, Client, SocketError};
 use crate::workspace::root::Workspace;
+use glee_protocol::text::printable;
 
 pub(crate) fn address(workspace: &Workspace) -> Result<PathBuf, CommandError> {
     Ok(socket::address(&place::state_dir()?, workspace.root()))

@@ -7,12 +7,12 @@ use serde::Serialize;
 
 use super::calls::TimedCall;
 use super::cast::Cast;
-use crate::protocol::text::printable;
 use glee_model::domain::event::{CallAnswer, Purpose};
 use glee_model::domain::{
     AgentName, Answer, DefenceWord, ExaminationWord, FindingId, Grounds, Outcome, Ruler, Ruling,
     RulingWord,
 };
+use glee_protocol::text::printable;
 
 /// The maximum number of participants in the table.
 const MOST: usize = 24;

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 
-use crate::protocol::secrets;
 use glee_model::domain::event::{CallAnswer, CallId, Event, EventKind, Purpose, RunEvent};
 use glee_model::domain::{AnswerStatus, CallMetadata, Role, Usage};
+use glee_protocol::secrets;
 
 #[derive(Clone, Debug)]
 pub(crate) struct TimedCall<'a> {

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::cli::report::html::highlight::Highlighter;
 use crate::cli::style::count;
-use crate::protocol::text::printable;
+use glee_protocol::text::printable;
 
 /// The number of lines that an excerpt shows before and after the lines of a finding.
 const AROUND: u32 = 3;

@@ -8,9 +8,9 @@ use super::findings::{EarlierView, anchor, code_place, earlier, place};
 use super::thread::{objector, ruler, ruling_tone};
 use crate::cli::report::text::disputes::{ending, own};
 use crate::cli::style::{self, Color};
-use crate::protocol::text::{location, printable};
 use glee_model::domain::{AgentName, Dispute, Finding, Outcome, RulingRecord};
 use glee_model::rules::review::objections;
+use glee_protocol::text::{location, printable};
 
 #[derive(Debug, Serialize)]
 pub(crate) struct DisputeView {

@@ -9,11 +9,11 @@ use super::code::{CodePlace, CodeView, Excerpts};
 use super::thread::{ThreadEntry, Threads};
 use crate::cli::report::text::findings::{agreement, positions};
 use crate::cli::style::{self, Color, count};
-use crate::protocol::text::printable;
 use glee_model::domain::{
     AgentName, Class, EarlierDispute, FindingState, Outcome, RawFinding, Restated, RulingRef,
     SettledFinding, Tag, dissent,
 };
+use glee_protocol::text::printable;
 
 /// The maximum number of findings that are unfolded when the page is opened.
 const UNFOLDED: usize = 60;

@@ -19,11 +19,11 @@ use crate::cli::report::html::environment;
 use crate::cli::report::options::RenderOptions;
 use crate::cli::report::text::{disputes as dispute_text, summary};
 use crate::cli::style::{count, dollars, duration, thousands};
-use crate::protocol::text::printable;
 use glee_model::domain::event::Event;
 use glee_model::domain::{
     AgentName, Dispute, FileChange, FindingState, Outcome, SettledFinding, Spent,
 };
+use glee_protocol::text::printable;
 
 /// The maximum number of findings in the list of open mandatory findings.
 const LISTED: usize = 12;

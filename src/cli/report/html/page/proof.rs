@@ -6,11 +6,11 @@ use serde::Serialize;
 
 use super::calls::TimedCall;
 use crate::cli::style::{count, duration, thousands};
-use crate::protocol::text::printable;
 use glee_model::domain::event::{CallAnswer, Event, EventKind, Mode, Plan, Purpose, ReviewEvent};
 use glee_model::domain::{
     AgentName, AnswerStatus, NoLongerRaised, Outcome, Proof, Reused, ReviewerReport, UnreadFile,
 };
+use glee_protocol::text::printable;
 
 #[derive(Debug, Serialize)]
 pub(crate) struct ProofView {

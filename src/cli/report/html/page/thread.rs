@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::cast::{Cast, role_class};
-use crate::protocol::{secrets, text::printable};
 use glee_model::domain::event::{CallAnswer, DisputeEvent, Event, EventKind, RunEvent};
 use glee_model::domain::{
     AgentName, Answer, DefenceWord, Dispute, DisputeNumber, ExaminationWord, FindingId, Objector,
     Outcome, Response, Role, Ruler, RulingRecord, RulingWord, SettledFinding, Untrusted,
 };
+use glee_protocol::{secrets, text::printable};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct ThreadEntry {

@@ -7,9 +7,9 @@ use serde::Serialize;
 
 use super::calls::TimedCall;
 use crate::cli::style::{count, dollars, duration, thousands};
-use crate::protocol::text::printable;
 use glee_model::domain::event::Plan;
 use glee_model::domain::{Agent, AgentName, Proof, Role, Spent, Usage};
+use glee_protocol::text::printable;
 
 /// The width of a lane, in units of the SVG image.
 const WIDTH: u64 = 1000;

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cli::style::{self, Color, Glyph, Style, closed, count};
 use crate::cli::ui::screen::{Screen, Verbosity};
-use crate::protocol::text::printable;
 use glee_model::domain::event::{
     CallAnswer, CallId, ConsensusEvent, DisputeEvent, Event, EventKind, Part, Plan, Purpose,
     ReviewEvent, RunEvent, WatchEvent,
@@ -13,6 +12,7 @@ use glee_model::domain::{
     AdvisoryStatus, Agent, AgentName, AnswerStatus, CodeRead, DebateMessage, Dispute, FileChange,
     Finding, FindingId, Objector, ReusedFrom, Role, Ruler, RunId, Tag,
 };
+use glee_protocol::text::printable;
 
 mod stages;
 mod watches;

@@ -1,9 +1,9 @@
 //! Converts the events of stages and checkpoints to printable lines.
 
 use crate::cli::style::{self, Glyph, Style, count};
-use crate::protocol::text::printable;
 use glee_model::domain::event::ConsensusEvent;
 use glee_model::domain::{Agent, Said, StagePlan, StageStatus, StageVerdict, Subject};
+use glee_protocol::text::printable;
 
 pub(crate) fn line(style: Style, event: &ConsensusEvent) -> String {
     match event {

@@ -2,11 +2,11 @@
 
 use crate::cli::style::{self, Color, Glyph, Style};
 use crate::cli::ui::live::event_lines::stages::named;
-use crate::protocol::text::printable;
 use glee_model::domain::event::WatchEvent;
 use glee_model::domain::{
     Action, AgentEvent, Ballot, EventType, PeerReview, Untrusted, Verdict, WatchStatus,
 };
+use glee_protocol::text::printable;
 
 pub(crate) fn lines(style: Style, event: &WatchEvent) -> Vec<String> {
     match event {

@@ -13,7 +13,6 @@ use super::KnownProblems;
 use crate::agents::samples;
 use crate::history::recover;
 use crate::history::store::Journal;
-use crate::protocol::request::SourceFile;
 use crate::workflows::review::code::coder_changes::Trees;
 use crate::workflows::review::code::sources::Sources;
 use crate::workflows::review::findings::earlier_records::Past;
@@ -30,6 +29,7 @@ use glee_model::domain::{
     RawFinding, Role, RunId, Severity, Tag, Usage,
 };
 use glee_model::rules::consensus::Policy;
+use glee_protocol::request::SourceFile;
 
 /// The number of histories, unless the variable `HISTORIES` says more.
 const HISTORIES: usize = 120;

@@ -1,9 +1,9 @@
 //! Compares the decisions of a replay with the decisions of the recorded run.
 
-use crate::protocol::text::printable;
 use crate::workflows::review::recorded::replay::match_findings::Same;
 use crate::workflows::review::state::ReviewState;
 use glee_model::domain::ExitReason;
+use glee_protocol::text::printable;
 
 pub(crate) fn differences(
     record: &ReviewState,

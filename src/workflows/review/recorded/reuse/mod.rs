@@ -25,8 +25,6 @@ use crate::config::files::scripts::{self, Roots};
 use crate::config::schema::values::ReuseMode;
 use crate::config::settings::Settings;
 use crate::history::{JournalError, queries::rows::Binding};
-use crate::protocol::prompts::{self, PromptError};
-use crate::protocol::{request::SourceFile, secrets};
 use crate::workflows::review::state::ReviewState;
 use crate::workflows::review::{
     code::sources::Sources, findings::recognition, findings::round::TextOf,
@@ -39,6 +37,8 @@ use glee_model::domain::{
     Agent, AskedFile, Coverage, FileReview, HashedRead, RawFinding, ReadExtent, ReadSet, Role,
     TracedRead,
 };
+use glee_protocol::prompts::{self, PromptError};
+use glee_protocol::{request::SourceFile, secrets};
 use glee_system::files;
 use instructions::Instructions;
 use origins::Origins;

@@ -1,0 +1,17 @@
+//! Parsers for the answers of agents, with one module for each kind of answer.
+
+pub(crate) mod answer_lines;
+pub mod by_finding;
+pub mod close;
+pub mod closing;
+pub mod compare;
+pub mod debate;
+pub mod peer_review;
+pub mod recheck;
+pub mod reply;
+pub mod response;
+pub mod review;
+pub mod ruling;
+pub mod stage;
+#[cfg(test)]
+pub mod unsigned;

@@ -1,0 +1,242 @@
+//! Parses a judge's answer to a dispute (section 3.5 of the design).
+//!
+//! A ruling is accepted only at the end of the answer. An earlier ruling in a quote or in a code fence is
+//! ordinary text. If the answer contains several rulings outside quotes and code fences, all these rulings must
+//! have the same word, for example `DISMISS`.
+
+pub mod error;
+mod shape;
+
+use std::io::{self, BufRead};
+
+use crate::replies::reply::{ReplyLine, Walk};
+use crate::replies::ruling::error::{Claimed, DisputeMatch, ExpectedRuling, RulingError};
+use crate::text::{LineKind, ScanState, location};
+use glee_model::domain::{DisputeNumber, Location, Ruling, RulingWord, Untrusted};
+
+const RATIONALE_CAP: usize = 256 << 10;
+
+const CITATIONS_CAP: usize = 100;
+
+/// Reads the ruling on `dispute`. If `nonce` is `None`, any nonce is accepted. If `dispute` is `None`, any dispute
+/// is accepted.
+///
+/// A ruling is a JSON object or a closing line. The answer must end with one or more rulings. Between and after
+/// the rulings, only blank lines are allowed. The text before a closing line is the rationale, and the locations
+/// in this text are the citations. A line `Coder-evidence: <why>` can directly precede the closing line. The text
+/// `<why>` is the reason why the ruling relies on code that the coder wrote in this run. The outer result fails
+/// only if `input` cannot be read. The inner result fails if the answer is not a valid ruling.
+pub fn parse<R: BufRead>(
+    input: R,
+    nonce: Option<&str>,
+    dispute: impl Into<Option<DisputeNumber>>,
+) -> io::Result<Result<Ruling, RulingError>> {
+    let asked = ExpectedRuling {
+        nonce,
+        dispute: dispute.into(),
+    };
+    let mut walk = Walk::new(input, nonce);
+    let mut candidates = Candidates::default();
+    let mut reasons = Reasons::default();
+    while let Some(step) = walk.next(0)? {
+        match step.json {
+            ScanState::Found(object) => match shape::object(&object.text, asked) {
+                Some(claim) => candidates.take(claim, object.fenced),
+                None => candidates.text(),
+            },
+            ScanState::Outside if step.is_prose() => match shape::line(step.text.trim(), asked) {
+                Some(claim) => candidates.take(claim, false),
+                None => {
+                    candidates.text();
+                    reasons.take(&step);
+                }
+            },
+            ScanState::Inside => candidates.pending = true,
+            ScanState::Outside => {
+                match step.kind {
+                    LineKind::Blank => {}
+                    LineKind::FenceOpen | LineKind::Code => candidates.pending = true,
+                    _ => candidates.text(),
+                }
+                reasons.take(&step);
+            }
+        }
+    }
+    if let Some(object) = walk.end()
+        && let Some(claim) = shape::object(&object.text, asked)
+    {
+        candidates.take(claim, object.fenced);
+    }
+    if walk.json.too_large {
+        return Ok(Err(RulingError::TooLarge));
+    }
+    let decided = candidates.decide().map(|claimed| reasons.complete(claimed));
+    Ok(decided.map_err(|error| match (error, walk.json.fault) {
+        (RulingError::Missing, Some(fault)) => RulingError::Malformed(fault),
+        (error, _) => error,
+    }))
+}
+
+#[derive(Debug, Default)]
+struct Candidates {
+    unfenced: Vec<RulingWord>,
+    group: Vec<RulingWord>,
+    wrong: Option<RulingError>,
+    /// The error for the last ruling with a wrong nonce or a wrong dispute number.
+    foreign: Option<RulingError>,
+    last: Option<Claimed>,
+    any: bool,
+    text_behind: bool,
+    /// Whether the last lines are code or the beginning of a JSON object, and can therefore contain an unfinished
+    /// ruling.
+    pending: bool,
+}
+
+impl Candidates {
+    fn take(&mut self, claim: DisputeMatch, fenced: bool) {
+        if std::mem::take(&mut self.text_behind) {
+            self.group.clear();
+            (self.wrong, self.foreign, self.last) = (None, None, None);
+        }
+        (self.any, self.pending) = (true, false);
+        match claim {
+            // A ruling with a wrong nonce is treated as a quotation. If a ruling on a different dispute follows
+            // a valid ruling, the whole answer is invalid.
+            DisputeMatch::Foreign(error @ RulingError::Dispute { .. }) if self.last.is_some() => {
+                self.wrong = Some(error)
+            }
+            DisputeMatch::Foreign(error) => self.foreign = Some(error),
+            DisputeMatch::Own(Err(error)) => self.wrong = Some(error),
+            DisputeMatch::Own(Ok(claimed)) => {
+                let word = claimed.ruling.ruling;
+                add(&mut self.group, word);
+                if !fenced {
+                    add(&mut self.unfenced, word);
+                }
+                self.last = Some(claimed);
+            }
+        }
+    }
+
+    fn text(&mut self) {
+        (self.text_behind, self.pending) = (true, false);
+    }
+
+    fn decide(self) -> Result<Claimed, RulingError> {
+        if !self.any {
+            return Err(RulingError::Missing);
+        }
+        if self.text_behind || self.pending {
+            return Err(RulingError::TextBehind);
+        }
+        if let Some(error) = self.wrong {
+            return Err(error);
+        }
+        let last = self
+            .last
+            .ok_or_else(|| self.foreign.unwrap_or(RulingError::Missing))?;
+        let all = [
+            RulingWord::Enforce,
+            RulingWord::Dismiss,
+            RulingWord::Escalate,
+        ];
+        let said = all
+            .into_iter()
+            .filter(|word| self.group.contains(word) || self.unfenced.contains(word));
+        let said: Vec<_> = said.collect();
+        if said.len() > 1 {
+            Err(RulingError::Contradiction(said))
+        } else {
+            Ok(last)
+        }
+    }
+}
+
+fn add(words: &mut Vec<RulingWord>, word: RulingWord) {
+    if !words.contains(&word) {
+        words.push(word);
+    }
+}
+
+const CODER_EVIDENCE: &str = "coder-evidence:";
+
+#[derive(Debug, Default)]
+struct Reasons {
+    coder_evidence: Option<Untrusted>,
+    text: String,
+    citations: Vec<String>,
+    left_out: bool,
+}
+
+impl Reasons {
+    fn take(&mut self, step: &ReplyLine<'_>) {
+        if self.text.len() + step.text.len() < RATIONALE_CAP {
+            self.text.push_str(step.text);
+            self.text.push('\n');
+        } else {
+            self.left_out = true;
+        }
+        if !step.text.trim().is_empty() {
+            self.coder_evidence = step
+                .kind
+                .is_prose()
+                .then(|| coder_evidence(step.text))
+                .flatten();
+        }
+        if !step.kind.is_prose() {
+            return;
+        }
+        let mut rest = step.text;
+        while self.citations.len() < CITATIONS_CAP
+            && let Some(place) = location::find(rest)
+        {
+            let location = Location {
+                file: place.file,
+                line: Some(place.line),
+                end_line: place.end_line,
+            }
+            .to_string();
+            if !self.citations.contains(&location) {
+                self.citations.push(location);
+            }
+            rest = &rest[place.range.end..];
+        }
+    }
+
+    /// If the ruling has no rationale, the text before the ruling becomes the rationale. If the ruling is a
+    /// closing line, the citations and the coder's evidence are read from the text before the closing line.
+    fn complete(self, claimed: Claimed) -> Ruling {
+        let Claimed {
+            mut ruling,
+            is_line,
+        } = claimed;
+        if ruling.rationale.is_empty() {
+            let text = self.text.trim();
+            ruling.rationale = if self.left_out {
+                format!("{text}\n[...]").into()
+            } else {
+                text.into()
+            };
+        }
+        if is_line {
+            ruling.citations = self.citations.into_iter().map(Untrusted::from).collect();
+            ruling.coder_evidence = self.coder_evidence;
+        }
+        ruling
+    }
+}
+
+fn coder_evidence(line: &str) -> Option<Untrusted> {
+    let line = line.trim();
+    let named = line
+        .get(..CODER_EVIDENCE.len())
+        .is_some_and(|start| start.eq_ignore_ascii_case(CODER_EVIDENCE));
+    if named {
+        shape::reason(&line[CODER_EVIDENCE.len()..])
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests;

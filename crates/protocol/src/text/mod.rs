@@ -1,0 +1,17 @@
+//! Parses lines, Markdown, JSON, locations, tags, weaknesses and suggestion blocks in the text of agents. The module also
+//! contains functions that create nonces and escape text for display.
+
+pub mod json;
+pub mod lines;
+pub mod location;
+pub mod markdown;
+pub mod markup;
+pub mod nonce;
+pub mod printable;
+pub mod references;
+pub mod suggestion;
+pub mod tag;
+pub mod weakness;
+
+pub use json::{FoundObject, LenientValue, ScanState, Scope};
+pub use markdown::{Fence, LineKind, Structure};
