@@ -10,7 +10,7 @@ use glee::agents::adapters::invocation::Invocation;
 use glee::agents::process::runner::ProcessJob;
 use glee::agents::process::sandbox::confinement::{Confinement, Hold};
 use glee::agents::{Execute as _, ProcessRunner, Stop};
-use glee::config::settings::Limits;
+use glee_store::config::settings::Limits;
 use tokio::runtime::Runtime;
 
 const LIMITS: Limits = Limits {

@@ -6,12 +6,12 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_main};
-use glee::history::{DisputeFilter, Journal, RulingFilter};
 use glee_model::domain::event::{DisputeEvent, EventKind, Mode, Plan, ReviewEvent, Settlement};
 use glee_model::domain::{
     AgentName, Anchor, Answer, Disposition, DisputeNumber, Finding, FindingId, Objector,
     RawFinding, Response, Ruler, Ruling, RulingRecord, RulingWord, RunId, Severity, Sides, Tag,
 };
+use glee_store::history::{DisputeFilter, Journal, RulingFilter};
 
 /// Disputes in one run.
 const A_RUN: u64 = 50;

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use glee::history::Journal;
 use glee_model::domain::TallyKind;
+use glee_store::history::Journal;
 use rusqlite::Connection;
 
 const FILL: &str = "

@@ -42,8 +42,8 @@
 //! | [`workflows::hosts`] | hosts of pull requests: one trait, one file a host |
 //! | [`agents`] | adapters, one file for each program; the embedded agents; processes, sandbox and supervisor; calls and their records |
 //! | [`workspace`] | git, selection of targets, diffs, snapshots of the tree, undo, guards against writes, anchors of findings in the code |
-//! | [`history`] | the history store: append, queries, hash chain |
-//! | [`config`] | settings with their schema, files, layers and origins; trust |
+//! | [`glee_store::history`] | the history store: append, queries, hash chain |
+//! | [`glee_store::config`] | settings with their schema, files, layers and origins; trust |
 //! | [`glee_protocol`] | prompts, parsers of answers, and conversion between JSON and domain types |
 //! | [`glee_model::rules`] | decisions as pure functions |
 //! | [`glee_model::domain`] | the terms of the specification as types; events, which are the contract between a run and its listeners |
@@ -51,7 +51,5 @@
 
 pub mod agents;
 pub mod cli;
-pub mod config;
-pub mod history;
 pub mod workflows;
 pub mod workspace;

@@ -7,7 +7,7 @@ use std::fs;
 use std::sync::OnceLock;
 
 use glee_model::domain::event::Event;
-use glee::history::Journal;
+use glee_store::history::Journal;
 
 /// What every database begins with.
 const MAGIC: &[u8] = b"SQLite format 3\0";

@@ -3,8 +3,8 @@
 
 #![no_main]
 
-use glee::config::files::edit;
-use glee::config::{ConfigSources, Owner, check_text};
+use glee_store::config::files::edit;
+use glee_store::config::{ConfigSources, Owner, check_text};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let Ok(text) = std::str::from_utf8(bytes) else {

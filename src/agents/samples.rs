@@ -4,9 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::agents::{Program, Query};
-use crate::config::settings::Limits;
 use glee_model::domain::{Agent, AgentName, Dispute, DisputeNumber, Role};
 use glee_protocol::request::{Request, StageSubject, Task};
+use glee_store::config::settings::Limits;
 
 pub(crate) const NONCE: &str = "0123456789abcdef0123456789abcdef";
 

@@ -25,9 +25,9 @@ use parser::{complete, help, usage::WrongUsage};
 use ui::stream;
 
 use crate::agents::process::own_process;
-use crate::config::files::paths;
 use glee_model::domain::ExitReason;
 use glee_protocol::{secrets, text::printable};
+use glee_store::config::files::paths;
 use glee_system::{log, private};
 
 /// The help text with the commands in groups. The text fits on a screen of 24 lines.

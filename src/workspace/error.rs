@@ -3,10 +3,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::config::ConfigError;
-use crate::history::JournalError;
 use crate::workspace::guard::Bound;
 use glee_model::domain::{Advice, ExitReason, number_of};
+use glee_store::config::ConfigError;
+use glee_store::history::JournalError;
 
 pub type Result<T, E = WorkspaceError> = std::result::Result<T, E>;
 

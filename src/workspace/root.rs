@@ -4,11 +4,11 @@ use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
 
-use crate::config::files::paths;
 use crate::workspace::code::text_files;
 use crate::workspace::error::{Result, WorkspaceError};
 use crate::workspace::git::{Repository, path_bytes};
 use crate::workspace::select::ignores;
+use glee_store::config::files::paths;
 
 /// The maximum number of bytes that [`Workspace::read`] reads from a file.
 pub(crate) const READ_CAP: u64 = 4 << 20;

@@ -132,7 +132,7 @@ fn verbose_says_more_on_stderr_and_nothing_else_on_stdout() {
 #[test]
 fn the_filter_is_the_variables() {
     let mut sandbox = scene();
-    sandbox.env("GLEE_LOG", "off,glee::history=debug");
+    sandbox.env("GLEE_LOG", "off,glee_store::history=debug");
     let told = sandbox.glee(&["review", "a.py", "-q"]);
     assert!(told.stderr.contains("recorded run_started"), "{told}");
     assert!(!told.stderr.contains("answered"), "{told}");

@@ -15,7 +15,7 @@ use glee::agents::process::runner::{ProcessJob, Ran};
 use glee::agents::process::sandbox::confinement::{Confinement, Hold};
 use glee::agents::streams::dialogue::{Dialogue, StdinWriter, StdoutReader};
 use glee::agents::{Execute as _, ProcessRunner, Stop};
-use glee::config::settings::Limits;
+use glee_store::config::settings::Limits;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
 /// A timeout that only a hang reaches.

@@ -8,9 +8,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use glee::history::Journal;
 use glee_model::domain::event::{EventKind, RunEvent};
 use glee_model::domain::{ExitReason, RunId};
+use glee_store::history::Journal;
 
 use crate::disputes::{self, RUN};
 use crate::support::Sandbox;

@@ -7,8 +7,8 @@ use crate::agents::adapters::programs::{
 };
 use crate::agents::builtin;
 use crate::agents::{Adapter, AgentError};
-use crate::config::layers::resolve::adapter_of;
 use glee_model::domain::{Agent, FailureKind};
+use glee_store::config::layers::resolve::adapter_of;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AdapterKind {
@@ -132,14 +132,14 @@ pub(crate) fn check_effort(agent: &Agent) -> Result<(), AgentError> {
 mod tests {
     use super::*;
     use crate::agents::samples;
-    use crate::config::schema::values;
+    use glee_store::config::schema::values;
 
     #[test]
     fn the_configuration_knows_the_same_names() {
         assert_eq!(AdapterKind::ALL.map(AdapterKind::as_str), values::ADAPTERS);
         assert_eq!(
             AdapterKind::PROGRAMS.map(AdapterKind::as_str),
-            crate::config::schema::KNOWN_PROGRAMS
+            glee_store::config::schema::KNOWN_PROGRAMS
         );
     }
 

@@ -22,11 +22,11 @@ use crate::agents::{
     AdapterKind, AgentError, Agents, AnswerText, Cooldown, Execute, Failed, ProcessError,
     ProcessJob, Query, Reading, Stop, TranscriptFiles,
 };
-use crate::config::settings::{Limits, Sandbox};
 use glee_model::domain::event::Transcript;
 use glee_model::domain::{Agent, AgentName, CallMetadata, FailureKind, Usage};
 use glee_protocol::request::Request;
 use glee_protocol::text::printable;
+use glee_store::config::settings::{Limits, Sandbox};
 
 #[derive(Clone)]
 pub struct Ask<'a> {

@@ -9,7 +9,7 @@ use std::path::Path;
 use crate::agents::process::environment;
 use crate::agents::process::sandbox::confinement::Hold;
 use crate::agents::{Agents, Confinement, Invocation, ProcessJob, Stop, TranscriptFiles};
-use crate::config::settings::{Limits, Sandbox};
+use glee_store::config::settings::{Limits, Sandbox};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckResult {

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::config::settings::Limits;
 use glee_model::domain::FailureKind;
+use glee_store::config::settings::Limits;
 
 const LONGEST: Duration = Duration::from_secs(60);
 

@@ -11,12 +11,12 @@ use serde::Serialize;
 
 use crate::agents::process::sandbox::confinement::Guarded;
 use crate::agents::{AdapterKind, AgentError, Agents, Ask, CallResult, Stop, TranscriptFiles};
-use crate::config::settings::{Limits, Sandbox};
 use glee_model::domain::{
     Agent, AgentName, Answer, CallMetadata, Dispute, DisputeNumber, FailureKind, Finding,
     FindingId, Objector, RawFinding, Response, Role, Severity, Sides, Tag, Usage,
 };
 use glee_protocol::request::{Item, Request, SourceFile, StageSubject, Task};
+use glee_store::config::settings::{Limits, Sandbox};
 
 const TOTAL: Duration = Duration::from_secs(180);
 

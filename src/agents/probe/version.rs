@@ -9,8 +9,8 @@ use super::program::{Program, words};
 use crate::agents::calls::agents::{KnownProgram, KnownPrograms};
 use crate::agents::process::environment::allowed;
 use crate::agents::{AdapterKind, Agents, Invocation, ProcessJob, Stop, TranscriptFiles};
-use crate::config::settings::Limits;
 use glee_model::domain::Agent;
+use glee_store::config::settings::Limits;
 
 const LIMITS: Limits = Limits {
     call_timeout: Duration::from_secs(30),

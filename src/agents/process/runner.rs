@@ -30,9 +30,9 @@ use crate::agents::{
     Cap, Confinement, Dialogue, Failed, Invocation, LineMarks, Output, ProcessError, Stop,
     command_line,
 };
-use crate::config::settings::Limits;
 use glee_model::domain::event::Transcript;
 use glee_protocol::request::Request;
+use glee_store::config::settings::Limits;
 
 const STDERR_RECORDED: u64 = 1 << 20;
 /// The maximum time for which output is read after the supervisor has exited.

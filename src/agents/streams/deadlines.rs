@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::agents::Cap;
-use crate::config::settings::Limits;
+use glee_store::config::settings::Limits;
 
 /// The time between the end of the grace period and the moment at which Glee kills the supervisor.
 const SUPERVISOR_LATE: Duration = Duration::from_secs(4);

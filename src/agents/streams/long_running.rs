@@ -8,8 +8,8 @@ use tokio::sync::watch;
 use crate::agents::process::sandbox::confinement::Guarded;
 use crate::agents::process::{environment, sandbox};
 use crate::agents::{AdapterKind, Agents, Dialogue, Invocation, ProcessJob, Stop, TranscriptFiles};
-use crate::config::settings::{Limits, Sandbox};
 use glee_model::domain::{Agent, Role};
+use glee_store::config::settings::{Limits, Sandbox};
 
 impl Agents {
     /// Runs the agent's command until the command ends or `stop` is requested. The command is allowed to write

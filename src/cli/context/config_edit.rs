@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use super::globals::Globals;
 use super::settings::Places;
 use crate::cli::error::CommandError;
-use crate::config::files::edit::EditError;
-use crate::config::files::{file, file::Links, paths};
-use crate::config::trust::Store;
-use crate::config::{self, Owner};
+use glee_store::config::files::edit::EditError;
+use glee_store::config::files::{file, file::Links, paths};
+use glee_store::config::trust::Store;
+use glee_store::config::{self, Owner};
 
 pub(crate) const HEAD: &str = "\
 # Glee's configuration. Every key, its value and where it comes from: `glee config list --origin`

@@ -8,8 +8,8 @@ use clap::ValueEnum;
 use crate::cli::style::Style;
 use crate::cli::ui::screen::{Screen, Verbosity, speaks_utf8};
 use crate::cli::ui::stream;
-use crate::config::schema::renamed;
 use glee_protocol::{secrets, text::printable};
+use glee_store::config::schema::renamed;
 
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Global options")]

@@ -7,10 +7,10 @@ use super::globals::Globals;
 use super::place::{self, refuse_inside, state_dir};
 use crate::cli::error::CommandError;
 use crate::cli::style;
-use crate::history::JournalError;
-use crate::history::store::{self, Journal};
 use crate::workspace::HistoryPlace;
 use crate::workspace::root::Workspace;
+use glee_store::history::JournalError;
+use glee_store::history::store::{self, Journal};
 use glee_system::log;
 
 /// Creates the history if it does not exist.

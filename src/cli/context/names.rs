@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use crate::cli::error::CommandError;
-use crate::config::schema::values::ReviewerChoice;
-use crate::config::settings::Settings;
 use glee_model::domain::{Agent, Role};
+use glee_store::config::schema::values::ReviewerChoice;
+use glee_store::config::settings::Settings;
 
 /// Returns the full name of the agent that `given` abbreviates. If several agents match, agents with the role in
 /// `usual` take precedence. If no agent matches, returns `given`, and the caller decides whether to fail.

@@ -10,9 +10,9 @@ use super::settings;
 use crate::cli::error::CommandResult;
 use crate::cli::style::{columns, links::PlaceLinks};
 use crate::cli::ui::{pager::Pager, screen, stream};
-use crate::config::schema::values::Hyperlink;
-use crate::config::settings::PagerUse;
 use glee_model::domain::ExitReason;
+use glee_store::config::schema::values::Hyperlink;
+use glee_store::config::settings::PagerUse;
 
 pub(crate) fn print(text: &str) -> CommandResult {
     stream::out(text)?;

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use super::globals::Globals;
 use crate::cli::error::CommandError;
 use crate::cli::report::paths::WorkFolder;
-use crate::config::files::paths;
 use crate::workspace::root::Workspace;
+use glee_store::config::files::paths;
 
 pub(crate) fn workspace(globals: &Globals) -> Result<Workspace, CommandError> {
     Ok(Workspace::discover(&globals.directory())?)

@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::globals::Globals;
 use super::names;
 use crate::cli::error::CommandError;
-use crate::config::files::paths;
-use crate::config::settings::{Settings, UiSettings};
-use crate::config::{self, ConfigSources, Loaded, UntrustedConfig};
 use glee_model::domain::{Agent, ExitReason};
+use glee_store::config::files::paths;
+use glee_store::config::settings::{Settings, UiSettings};
+use glee_store::config::{self, ConfigSources, Loaded, UntrustedConfig};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Places {

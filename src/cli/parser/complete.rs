@@ -7,12 +7,12 @@ use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 
 use crate::cli::context::globals::{ColorChoice, Globals};
 use crate::cli::context::{history, output::local_time, settings};
-use crate::config::files::stages::CHECKPOINTS;
-use crate::config::flow;
-use crate::config::schema::{BUILTINS, KNOWN_PROGRAMS};
-use crate::history::queries::rows::DisputeFilter;
 use glee_model::domain::Role;
 use glee_protocol::{secrets, text::printable};
+use glee_store::config::files::stages::CHECKPOINTS;
+use glee_store::config::flow;
+use glee_store::config::schema::{BUILTINS, KNOWN_PROGRAMS};
+use glee_store::history::queries::rows::DisputeFilter;
 
 /// The shell sets this environment variable to ask for completion candidates.
 pub(crate) const VARIABLE: &str = "GLEE_COMPLETE";

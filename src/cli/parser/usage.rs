@@ -7,7 +7,7 @@ use clap::{ArgMatches, Command, FromArgMatches as _};
 
 use crate::cli::context::globals::Globals;
 use crate::cli::error::CommandError;
-use crate::config::closest;
+use glee_store::config::closest;
 
 /// An invalid command line.
 pub(crate) struct WrongUsage {

@@ -12,7 +12,6 @@ use super::options::{Detail, FixCommand, RenderOptions, TextOptions};
 use super::{Format, render};
 use crate::agents::process::scripted::{Script, ScriptedRunner};
 use crate::cli::style::Style;
-use crate::config::settings::PrSettings;
 use crate::workflows::hosts::{
     Account, ChangedFile, Commit, Conversation, HostKind, PullRequest, RequestState,
 };
@@ -23,6 +22,7 @@ use glee_model::domain::{Outcome, SettledFinding};
 use glee_model::rules::consensus::Policy;
 use glee_protocol::prompts;
 use glee_protocol::request::Task;
+use glee_store::config::settings::PrSettings;
 
 const CODE: &str = "def key(data):\n    return md5(data)\n\n\ndef load(path):\n    text = open(path).read()\n    \
                     return eval(text)\n\n\ndef run(name):\n    os.system('ls ' + name)\n    print(name)\n";

@@ -6,9 +6,9 @@ use minijinja::context;
 
 use crate::cli::error::CommandError;
 use crate::cli::serve::views::templates;
-use crate::history::JournalError;
 use glee_model::domain::ExitReason;
 use glee_protocol::{secrets, text::printable};
+use glee_store::history::JournalError;
 
 #[derive(Debug)]
 pub(crate) struct ErrorPage {

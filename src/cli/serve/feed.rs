@@ -20,11 +20,11 @@ use tracing::warn;
 use crate::cli::style::duration;
 use crate::cli::ui::live::event_lines::EventLines;
 use crate::cli::ui::screen::{Screen, Verbosity};
-use crate::history::JournalError;
-use crate::history::store::Journal;
 use glee_model::domain::RunId;
 use glee_model::domain::event::{DisputeEvent, Event, EventKind, ReviewEvent, RunEvent};
 use glee_protocol::{secrets, text::printable};
+use glee_store::history::JournalError;
+use glee_store::history::store::Journal;
 
 /// The maximum number of browsers that follow runs at the same time.
 pub(crate) const READERS: usize = 256;

@@ -12,8 +12,8 @@ use super::views::FormView;
 use crate::cli::commands::history::disputes::common;
 use crate::cli::commands::history::disputes::decision::{DismissalKind, RulingChoice, RulingInput};
 use crate::cli::context::CommandError;
-use crate::history::JournalError;
 use glee_model::domain::{DisputeNumber, ExitReason};
+use glee_store::history::JournalError;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]

@@ -17,10 +17,10 @@ use super::feed::Feed;
 use super::views::templates::{HTML, render};
 use crate::cli::context::{CommandError, Globals, history, place};
 use crate::cli::report::html::environment;
-use crate::history::JournalError;
-use crate::history::store::Journal;
 use glee_model::domain::RunId;
 use glee_protocol::text::printable;
+use glee_store::history::JournalError;
+use glee_store::history::store::Journal;
 
 /// The maximum number of requests that read the history at the same time. Further requests wait.
 const AT_A_TIME: usize = 4;

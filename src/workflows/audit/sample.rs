@@ -5,8 +5,6 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use jiff::civil::Date;
 
-use crate::config::settings::MaxAge;
-use crate::history::store::Journal;
 use crate::workflows::review::code::sources::Sources;
 use crate::workflows::review::state::ReviewState;
 use crate::workflows::run::error::RunError;
@@ -15,6 +13,8 @@ use crate::workflows::run::resources::new_run;
 use glee_model::domain::{Agent, AuditPlan, Dispute, DisputeNumber, RunId};
 use glee_model::rules::measures;
 use glee_model::rules::review::rulings;
+use glee_store::config::settings::MaxAge;
+use glee_store::history::store::Journal;
 
 /// A sample of dismissals, with all data that a judge needs for new rulings.
 #[derive(Debug)]

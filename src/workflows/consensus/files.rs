@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::outcome::StageOutcome;
-use crate::config::files::file::{self, FileError, Links};
 use glee_model::domain::StageAnswer;
+use glee_store::config::files::file::{self, FileError, Links};
 
 /// The folder for the outcomes of all stages and checkpoints, relative to the project's folder.
 pub const FOLDER: &str = ".glee/stages-out";

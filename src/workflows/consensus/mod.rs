@@ -16,8 +16,6 @@ mod workflow;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use crate::config::settings::Settings;
-use crate::history::store::Journal;
 use crate::workflows::consensus::settle_error::{SettleError, by_person};
 use crate::workflows::run::error::RunError;
 use crate::workflows::run::ports::Prompter;
@@ -29,6 +27,8 @@ use glee_model::domain::{
     Agent, Certainty, Decision, ExitReason, RunId, Settler, StagePlan, Untrusted,
 };
 use glee_model::rules::stages::stage;
+use glee_store::config::settings::Settings;
+use glee_store::history::store::Journal;
 use state::StageState;
 use workflow::ConsensusWorkflow;
 

@@ -4,11 +4,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::config::files::stages::Stage;
-use crate::config::settings::Settings;
 use crate::workflows::review::plan::{self, ReviewPlanError};
 use glee_model::domain::{Advice, Agent, AgentName, Question, Role, StagePlan, Subject, Untrusted};
 use glee_protocol::prompts::{self, PromptError};
+use glee_store::config::files::stages::Stage;
+use glee_store::config::settings::Settings;
 
 /// The minimum number of agents in a checkpoint, as set by the specification.
 const AT_LEAST: usize = 3;

@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::state::StageState;
-use crate::history::store::Journal;
 use crate::workflows::run::error::RunError;
 use glee_model::domain::{Settler, StageStatus};
 use glee_model::rules::interval::wilson;
+use glee_store::history::store::Journal;
 
 /// The maximum rate of deadlocks that the specification permits.
 pub const BOUND: f64 = 0.05;

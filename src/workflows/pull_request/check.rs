@@ -1,10 +1,10 @@
 //! The check on the head commit.
 
-use crate::config::settings::PrMode;
 use crate::workflows::hosts::{Check, CheckState};
 use crate::workflows::pull_request::input::RequestReview;
 use crate::workflows::pull_request::standing::RequestStanding;
 use glee_model::domain::{DisputeNumber, ExitReason};
+use glee_store::config::settings::PrMode;
 
 /// How many mandatory findings and how many disputes prevent a clean outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

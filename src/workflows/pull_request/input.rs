@@ -1,11 +1,11 @@
 //! The input of all decisions about a pull request.
 
-use crate::config::settings::PrSettings;
 use crate::workflows::hosts::{ChangedFile, Conversation, HostKind, PullRequest};
 use glee_model::domain::{
     Dispute, DisputeNumber, ExitReason, FindingId, FindingState, Outcome, SettledFinding,
     SharedRuling,
 };
+use glee_store::config::settings::PrSettings;
 
 /// A pull request, its conversation as the host returns it, and the review of its head commit.
 #[derive(Clone, Copy)]

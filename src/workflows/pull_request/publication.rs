@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::config::settings::CommentOn;
 use crate::workflows::hosts::{Check, Comment, CommentId, NewComment, RequestState};
 use crate::workflows::pull_request::input::RequestReview;
 use crate::workflows::pull_request::marker;
@@ -13,6 +12,7 @@ use crate::workflows::pull_request::statements::{self, ThreadChange};
 use crate::workflows::pull_request::threads::{self, FindingThread};
 use crate::workflows::pull_request::{check, text};
 use glee_model::domain::{FindingId, SettledFinding};
+use glee_store::config::settings::CommentOn;
 
 /// The maximum number of findings that one thread tells.
 const MEMBERS: usize = 10;

@@ -7,14 +7,14 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::config::settings::{
+use crate::workflows::review::plan::{first_choice, judges, reviewers};
+use glee_model::domain::{Agent, Loosened, Role, Route, Severity, Tag};
+use glee_model::rules::review::mandatory::is_mandatory;
+use glee_store::config::settings::{
     Advisories, Budget, Consensus, Escalation, Issues, Judge, Limits, MaxAge, NotifySettings,
     OnDispute, Opinions, PrMode, PrSettings, ProjectSettings, Redaction, ReviewSettings, Rulings,
     Sandbox, Settings, UiSettings, Validate, WatchSettings,
 };
-use crate::workflows::review::plan::{first_choice, judges, reviewers};
-use glee_model::domain::{Agent, Loosened, Role, Route, Severity, Tag};
-use glee_model::rules::review::mandatory::is_mandatory;
 
 /// Returns what the settings `now` loosen against the settings `than`. The list is empty if a review with `now` is at
 /// least as strict.
@@ -407,7 +407,7 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use crate::config::{self, ConfigSources};
+    use glee_store::config::{self, ConfigSources};
 
     /// The settings of a project with this configuration, for a user with a reviewer, a judge and a coder.
     fn settings(project: &str) -> Settings {

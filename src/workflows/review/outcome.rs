@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::config::settings::{ReviewSettings, Skipped};
 use crate::workflows::review::code::coverage;
 use crate::workflows::review::state::{RecordedCall, ReviewState};
 use glee_model::domain::event::{CallAnswer, CallId, Plan, Purpose};
@@ -14,6 +13,7 @@ use glee_model::domain::{
 };
 use glee_model::rules::review::exit_status;
 use glee_protocol::text::printable;
+use glee_store::config::settings::{ReviewSettings, Skipped};
 
 pub(crate) fn exit(state: &ReviewState, review: &ReviewSettings) -> ExitReason {
     if let Some(plan) = state.plan.as_ref().filter(|plan| plan.shards.is_empty()) {

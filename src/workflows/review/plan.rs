@@ -6,8 +6,6 @@
 use std::collections::BTreeSet;
 
 use crate::agents::AdapterKind;
-use crate::config::schema::values::ReviewerChoice;
-use crate::config::settings::{Compare, Settings, Validate};
 use crate::workflows::review::recorded::reuse::instructions::is_instruction;
 use crate::workspace::Target;
 use crate::workspace::select::filter;
@@ -17,6 +15,8 @@ use glee_model::rules::consensus::Policy;
 use glee_model::rules::review::coder_selection;
 use glee_protocol::request::SourceFile;
 use glee_protocol::secrets;
+use glee_store::config::schema::values::ReviewerChoice;
+use glee_store::config::settings::{Compare, Settings, Validate};
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReviewPlanError {

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use crate::history::queries::problems::KnownProblems;
-use crate::history::queries::rows::Binding;
 use crate::workflows::review::code::coder_changes::{Trees, last_tree};
 use crate::workflows::review::code::sources::Sources;
 use crate::workflows::review::findings::round::MergeSettings;
@@ -21,6 +19,8 @@ use glee_protocol::request::{
     Challenged, Change, FailedCheck, Item, SourceFile, Task, UncertainPair,
 };
 use glee_protocol::text::references;
+use glee_store::history::queries::problems::KnownProblems;
+use glee_store::history::queries::rows::Binding;
 
 pub(crate) struct RequestBuilder<'a> {
     pub(crate) state: &'a ReviewState,

@@ -5,7 +5,6 @@
 
 use std::collections::BTreeSet;
 
-use crate::config::settings::DebateRounds;
 use crate::workflows::review::state::{RecordedCall, ReviewState};
 use crate::workflows::run::attempts;
 use crate::workflows::run::workflow::Step;
@@ -17,6 +16,7 @@ use glee_model::domain::{
     RaisedIn, Role, Route, Ruler, RulingWord, Untrusted,
 };
 use glee_model::rules::review::objections::{Stance, stance};
+use glee_store::config::settings::DebateRounds;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ReviewEffect {

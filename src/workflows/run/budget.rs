@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::config::settings::{Limits, Settings};
 use crate::workflows::run::call::CallOutcome;
 use glee_model::domain::event::{CallAnswer, CallId, Purpose};
 use glee_model::domain::{AgentName, Spent};
 use glee_model::rules::budget;
+use glee_store::config::settings::{Limits, Settings};
 
 /// While at least this number of calls is running, no further call of a judge begins. If `review.jobs` is lower
 /// than this number, `review.jobs` applies instead.

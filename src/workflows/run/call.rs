@@ -9,7 +9,6 @@ use tracing::{Instrument as _, Span, info, info_span};
 use crate::agents::error::AgentError;
 use crate::agents::process::sandbox::confinement::Guarded;
 use crate::agents::{Agents, AnswerText, Ask, CallResult, Session, Stop, TranscriptFiles};
-use crate::config::settings::{Limits, Settings};
 use crate::workflows::run::answers;
 use crate::workflows::run::ports::Sink;
 use crate::workflows::run::redaction::Redaction;
@@ -17,6 +16,7 @@ use crate::workflows::run::write_guard::{Observation, WriteCheck};
 use glee_model::domain::event::{CallAnswer, CallId, Transcript};
 use glee_model::domain::{Agent, AnswerStatus, CallMetadata, FailureKind, Usage};
 use glee_protocol::request::{Request, Task};
+use glee_store::config::settings::{Limits, Settings};
 
 pub(crate) struct CallRequest {
     pub(crate) agent: Agent,

@@ -10,12 +10,12 @@ use std::io::{self, BufReader, BufWriter, Seek as _};
 use std::path::Path;
 
 use crate::agents::{AnswerText, TranscriptFiles};
-use crate::config::settings;
-use crate::history::redacted;
 use glee_model::domain::event::EventKind;
 use glee_model::domain::{Agent, FileChange, number_of};
 use glee_protocol::request::{Request, SourceFile};
 use glee_protocol::secrets;
+use glee_store::config::settings;
+use glee_store::history::redacted;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Redaction {

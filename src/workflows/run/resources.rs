@@ -9,9 +9,6 @@ use tracing::{Span, info, info_span, warn};
 
 use crate::agents::process::sandbox::confinement::Guarded;
 use crate::agents::{Agents, Stop, TranscriptFiles};
-use crate::config::settings::Settings;
-use crate::history::JournalError;
-use crate::history::store::Journal;
 use crate::workflows::run::budget::{self, Pace};
 use crate::workflows::run::call::{AgentCall, CallOutcome, CallRequest};
 use crate::workflows::run::error::RunError;
@@ -25,6 +22,9 @@ use glee_protocol::prompts;
 use glee_protocol::request::Request;
 use glee_protocol::secrets;
 use glee_protocol::text::nonce;
+use glee_store::config::settings::Settings;
+use glee_store::history::JournalError;
+use glee_store::history::store::Journal;
 use glee_system::log;
 
 pub struct RunSetup {

@@ -18,7 +18,6 @@ mod tests;
 pub(crate) mod workers;
 mod workflow;
 
-use crate::history::store::Journal;
 use crate::workflows::run::error::RunError;
 use crate::workflows::run::resources::new_run;
 use crate::workflows::watch::issues::Issue;
@@ -26,6 +25,7 @@ use crate::workflows::watch::plan::plan;
 use crate::workflows::watch::setup::WatchSetup;
 use crate::workflows::watch::status::WatchReport;
 use glee_model::domain::{RunId, WatchPlan};
+use glee_store::history::store::Journal;
 use state::WatchState;
 use workflow::WatchWorkflow;
 

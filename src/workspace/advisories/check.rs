@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use aho_corasick::AhoCorasick;
 
 use super::osv;
-use crate::config::settings::Advisories;
 use crate::workspace::advisories::lockfiles;
 use crate::workspace::root::Workspace;
 use crate::workspace::select::walk;
 use glee_model::domain::Advice;
 use glee_model::rules::advisories::{Advisory, AdvisoryMatch, Locked};
 use glee_model::rules::consensus::{AdvisoryStatus, Category, Member, category};
+use glee_store::config::settings::Advisories;
 use glee_system::files;
 
 const IDS: [&str; 8] = [

@@ -10,11 +10,11 @@ use std::rc::Rc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::history::{MAX_RECORD, Refusal};
 use crate::workspace::git::objects::{GitObject, Objects};
 use crate::workspace::git::plumbing::Repository;
 use crate::workspace::git::{object_id, path_bytes};
 use crate::workspace::{Result, Workspace, WorkspaceError};
+use glee_store::history::{MAX_RECORD, Refusal};
 use glee_system::private;
 
 const REF: &str = "refs/glee/history";

@@ -17,14 +17,14 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::config;
-use crate::config::files::paths;
-use crate::history::store::Journal;
-use crate::history::{Extent, store};
 use crate::workspace::git::objects::GitObject;
 use crate::workspace::git::plumbing::{Repository, object_id};
 use crate::workspace::git::{path_bytes, remote_address};
 use crate::workspace::{Result, Workspace, WorkspaceError};
+use glee_store::config;
+use glee_store::config::files::paths;
+use glee_store::history::store::Journal;
+use glee_store::history::{Extent, store};
 use glee_system::{files, private};
 
 const SAME_AS: &str = "same-as";

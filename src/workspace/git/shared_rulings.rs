@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::ops::RangeInclusive;
 
-use crate::config::files::rulings::{FOLDER, MAX_BYTES, is_note};
 use crate::workspace::code::anchors::Blocks;
 use crate::workspace::code::text_files;
 use crate::workspace::git::objects::GitObject;
@@ -14,6 +13,7 @@ use crate::workspace::git::plumbing::records;
 use crate::workspace::select::{Ignores, walk};
 use crate::workspace::{Result, TargetSpec, Workspace, WorkspaceError};
 use glee_model::domain::{Anchor, Person};
+use glee_store::config::files::rulings::{FOLDER, MAX_BYTES, is_note};
 
 /// The name of a file with a shared ruling, and either the bytes of the file or the reason why the file was not
 /// read.

@@ -11,7 +11,6 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::config::files::paths;
 use crate::workspace::code::text_files;
 use crate::workspace::git::{GitObject, Repository, path_bytes};
 use crate::workspace::guard::control_files::{ControlKind, control_kind};
@@ -19,6 +18,7 @@ use crate::workspace::select::{RecordedIgnores, SelectOptions, ignores, walk};
 use crate::workspace::snapshot::{FileKind, TreeId};
 use crate::workspace::{Result, Target, TargetSpec, Workspace};
 use glee_model::domain::{LastChange, SkipReason};
+use glee_store::config::files::paths;
 use glee_system::private;
 
 const FOLDER: &str = ".glee";

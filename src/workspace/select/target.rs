@@ -8,8 +8,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use crate::config::closest;
-use crate::config::files::{paths, rulings};
 use crate::workspace::code::text_files;
 use crate::workspace::git::{GitCall, Repository, path_bytes};
 use crate::workspace::select::attributes::{ASKED, Attributes};
@@ -20,6 +18,8 @@ use crate::workspace::select::{filter, shards, walk};
 use crate::workspace::{Result, Workspace, WorkspaceError};
 use glee_model::domain::{Skip, SkipReason};
 use glee_protocol::request::SourceFile;
+use glee_store::config::closest;
+use glee_store::config::files::{paths, rulings};
 
 /// If a file is missing, Glee compares its name with at most this number of names in the same folder.
 const SEARCHED: usize = 10_000;

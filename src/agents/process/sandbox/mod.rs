@@ -40,8 +40,8 @@ use std::path::{Path, PathBuf};
 
 use crate::agents::process::sandbox::confinement::{Guarded, Hold, SHARED_MEMORY, Surroundings};
 use crate::agents::{AdapterKind, Confinement, Invocation};
-use crate::config::settings::Sandbox;
 use glee_model::domain::{Agent, Role};
+use glee_store::config::settings::Sandbox;
 use glee_system::private;
 
 use paths::{caches, own_folders, variable};

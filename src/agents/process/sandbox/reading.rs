@@ -310,8 +310,8 @@ mod tests {
     use crate::agents::process::sandbox::confinement;
     use crate::agents::process::sandbox::confinement::{Confinement, Hold};
     use crate::agents::samples;
-    use crate::config::settings::Sandbox;
     use glee_model::domain::Role;
+    use glee_store::config::settings::Sandbox;
 
     struct Home {
         _folder: tempfile::TempDir,

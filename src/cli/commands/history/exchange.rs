@@ -8,12 +8,12 @@ use clap::Subcommand;
 
 use crate::cli::context::{CommandError, CommandResult, Globals, history, place, print, stream};
 use crate::cli::style;
-use crate::history::store::Journal;
-use crate::history::{HistoryRecord, Outgoing, Refusal};
 use crate::workspace::root::Workspace;
 use crate::workspace::{ExchangeRemote, FetchedRecord};
 use glee_model::domain::{ExitReason, Person};
 use glee_protocol::text::printable;
+use glee_store::history::store::Journal;
+use glee_store::history::{HistoryRecord, Outgoing, Refusal};
 use glee_system::private;
 
 const LISTED: usize = 50;

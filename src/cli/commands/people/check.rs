@@ -16,9 +16,9 @@ use crate::cli::context::{
 };
 use crate::cli::style;
 use crate::cli::ui::live::spinner::spinner;
-use crate::config::settings::Settings;
 use glee_model::domain::{Agent, AgentName, ExitReason, Role, Usage};
 use glee_protocol::{secrets, text::printable};
+use glee_store::config::settings::Settings;
 
 pub(super) const NO_AGENT: &str =
     "no agent is connected; connect an agent with `glee connect <agent> --role <role>`";

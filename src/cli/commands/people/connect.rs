@@ -6,11 +6,11 @@ use crate::agents::probe::locate;
 use crate::cli::context::{
     CommandError, CommandResult, ConfigTarget, Globals, Places, UserFlag, names, settings,
 };
-use crate::config;
-use crate::config::files::edit::{self, EditError};
-use crate::config::schema::{BUILTINS, KNOWN_PROGRAMS};
-use crate::config::settings::Settings;
 use glee_model::domain::{Agent, ExitReason, Role};
+use glee_store::config;
+use glee_store::config::files::edit::{self, EditError};
+use glee_store::config::schema::{BUILTINS, KNOWN_PROGRAMS};
+use glee_store::config::settings::Settings;
 
 /// Connect an agent in a role
 #[derive(Debug, clap::Args)]

@@ -1,10 +1,10 @@
 //! `glee disconnect`: removes a connected agent.
 
 use crate::cli::context::{CommandError, CommandResult, ConfigTarget, Globals, UserFlag, settings};
-use crate::config::files::edit::{self, EditError};
-use crate::config::files::paths;
-use crate::config::{self, Owner};
 use glee_model::domain::ExitReason;
+use glee_store::config::files::edit::{self, EditError};
+use glee_store::config::files::paths;
+use glee_store::config::{self, Owner};
 
 /// Remove a connected agent
 #[derive(Debug, clap::Args)]

@@ -6,9 +6,9 @@ use super::connect::{default_name, next_step};
 use crate::agents::probe::locate;
 use crate::cli::context::{CommandError, CommandResult, ConfigTarget, Globals, HEAD, settings};
 use crate::cli::ui::dialogs::questions::{self, AskError};
-use crate::config::files::file::{self, Links};
-use crate::config::schema::{BUILTINS, KNOWN_PROGRAMS};
 use glee_model::domain::{ExitReason, Role};
+use glee_store::config::files::file::{self, Links};
+use glee_store::config::schema::{BUILTINS, KNOWN_PROGRAMS};
 
 /// Set Glee up in this project: find installed agents and connect them
 #[derive(Debug, clap::Args)]

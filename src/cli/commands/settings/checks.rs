@@ -9,10 +9,10 @@ use crate::agents::process::sandbox;
 use crate::agents::{AdapterKind, Agents};
 use crate::cli::context::{CommandError, Globals, Places, history};
 use crate::cli::style::{self, Glyph, Style};
-use crate::config::settings::{Sandbox, Settings};
-use crate::config::{self, Loaded};
 use glee_model::domain::{Advice as _, Agent, Role};
 use glee_protocol::text::printable;
+use glee_store::config::settings::{Sandbox, Settings};
+use glee_store::config::{self, Loaded};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]

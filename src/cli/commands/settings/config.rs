@@ -10,12 +10,12 @@ use crate::cli::context::{
     names, pretty, print, settings, stream,
 };
 use crate::cli::ui::dialogs::questions;
-use crate::config::files::edit;
-use crate::config::presets::Preset;
-use crate::config::schema;
-use crate::config::{self, Loaded, Origin, Setting};
 use glee_model::domain::ExitReason;
 use glee_protocol::secrets;
+use glee_store::config::files::edit;
+use glee_store::config::presets::Preset;
+use glee_store::config::schema;
+use glee_store::config::{self, Loaded, Origin, Setting};
 
 /// Read and change settings
 #[derive(Debug, clap::Args)]

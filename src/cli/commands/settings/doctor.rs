@@ -14,9 +14,9 @@ use crate::agents::{AdapterKind, Agents, ProcessRunner};
 use crate::cli::context::{
     CommandError, CommandResult, Globals, JsonFlag, Places, history, pretty, print, settings,
 };
-use crate::config::{self, Loaded, Origin};
 use glee_model::domain::Agent;
 use glee_protocol::{secrets, text::printable};
+use glee_store::config::{self, Loaded, Origin};
 
 /// Check the setup, and print data for a bug report, without secrets
 #[derive(Debug, clap::Args)]

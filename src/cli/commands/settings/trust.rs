@@ -3,11 +3,11 @@
 use serde_json::json;
 
 use crate::cli::context::{CommandResult, ConfigTarget, Globals, pretty, print};
-use crate::config;
-use crate::config::files::paths;
-use crate::config::trust::Store;
 use glee_model::domain::ExitReason;
 use glee_protocol::{secrets, text::printable};
+use glee_store::config;
+use glee_store::config::files::paths;
+use glee_store::config::trust::Store;
 
 /// Allow this project's configuration to run programs
 #[derive(Debug, clap::Args)]

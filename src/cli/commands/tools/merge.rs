@@ -9,7 +9,6 @@ use crate::cli::context::{
     AlwaysJson, CommandError, CommandResult, Globals, Input, POLICIES, one_of, pretty, print,
     settings, stream, unreadable,
 };
-use crate::config::settings::Advisories;
 use crate::workflows::review::recorded::view;
 use crate::workspace::advisories::check;
 use crate::workspace::code::{anchors::Blocks, citation};
@@ -18,6 +17,7 @@ use glee_model::domain::ExitReason;
 use glee_model::rules::consensus::{self, Answers, Member, Policy};
 use glee_protocol::merge_input::{self, MergeInput};
 use glee_protocol::text::printable;
+use glee_store::config::settings::Advisories;
 
 /// Merge findings of several reviewers into one answer, offline
 #[derive(Debug, clap::Args)]

@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use crate::cli::report::BasicFormat;
 use crate::cli::style::{self, Style, count};
-use crate::config::settings::{DebateRounds, Settings};
 use crate::workflows::review::Preview;
 use glee_model::domain::Role;
 use glee_model::domain::event::{Mode, Plan};
 use glee_protocol::text::printable;
+use glee_store::config::settings::{DebateRounds, Settings};
 
 pub(crate) fn render(
     format: BasicFormat,

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use crate::agents::adapters::registry::AdapterKind;
 use crate::cli::context::CommandError;
-use crate::config;
-use crate::config::schema::values::ReviewerChoice;
-use crate::config::schema::{BUILTINS, KNOWN_PROGRAMS};
-use crate::config::settings::Settings;
 use glee_model::domain::{Agent, AgentName, Role};
 use glee_protocol::text::printable;
+use glee_store::config;
+use glee_store::config::schema::values::ReviewerChoice;
+use glee_store::config::schema::{BUILTINS, KNOWN_PROGRAMS};
+use glee_store::config::settings::Settings;
 
 /// If the list `with` is not empty, only the reviewers in this list review the code. The reviewers use the model
 /// in the parameter `model`. If an entry of the list `with` names a model, this model has precedence for the

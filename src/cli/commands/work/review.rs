@@ -18,9 +18,6 @@ use crate::cli::report::filter::ReportFilter;
 use crate::cli::report::fix_command;
 use crate::cli::report::options::FixCommand;
 use crate::cli::ui::dialogs::questions::{self, AskError};
-use crate::config::presets;
-use crate::config::schema::values::ConfirmAbove;
-use crate::config::settings::Settings;
 use crate::workflows::review::{
     self, Preview, ReviewPlanError, disputes::rulings, disputes::rulings::SharedRulings,
 };
@@ -29,6 +26,9 @@ use crate::workspace::{SelectOptions, Target, TargetSpec};
 use glee_model::domain::event::{AtBase, Mode, Plan, Staged};
 use glee_model::domain::{Agent, AgentName, ExitReason, Role, Route};
 use glee_protocol::text::printable;
+use glee_store::config::presets;
+use glee_store::config::schema::values::ConfirmAbove;
+use glee_store::config::settings::Settings;
 
 /// Review code, and optionally fix findings and settle disputes
 #[derive(Debug, clap::Args)]

@@ -12,15 +12,15 @@ use serde_json::Value;
 use crate::agents::builtin::rules::PROJECT_RULES;
 use crate::cli::context::settings::{self, Places};
 use crate::cli::context::{CommandError, Globals, execute};
-use crate::config::ConfigSources;
-use crate::config::files::paths::{PROJECT_FILE, PROJECT_FOLDER};
-use crate::config::files::rulings::is_shared;
-use crate::config::settings::Settings;
 use crate::workflows::review::loosening;
 use crate::workspace::root::Workspace;
 use crate::workspace::{ControlFiles, SelectOptions, TargetSpec};
 use glee_model::domain::{Agent, AgentName, Loosened, RawFinding, Role, Severity, Tag};
 use glee_protocol::prompts;
+use glee_store::config::ConfigSources;
+use glee_store::config::files::paths::{PROJECT_FILE, PROJECT_FOLDER};
+use glee_store::config::files::rulings::is_shared;
+use glee_store::config::settings::Settings;
 
 const IGNORE: &str = ".gleeignore";
 

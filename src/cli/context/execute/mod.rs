@@ -29,10 +29,6 @@ use crate::cli::ui::dialogs::dispute::{Dialog, NonInteractive};
 use crate::cli::ui::live::{jsonl::JsonLines, progress::Progress};
 use crate::cli::ui::notify::{Noticed, Notifier};
 use crate::cli::ui::{screen::Verbosity, terminal::Terminal};
-use crate::config::files::scripts::{self, Roots};
-use crate::config::layers::layer::Setting;
-use crate::config::settings::{Compare, Sandbox, Settings};
-use crate::config::{self, ConfigSources, Loaded};
 use crate::workflows::review::{self, EndedReview, Rest, RunSetup};
 use crate::workflows::run::error::RunError;
 use crate::workflows::run::ports::{
@@ -45,6 +41,10 @@ use glee_model::domain::{
     Agent, AgentName, Dispute, DisputeNumber, ExitReason, FindingId, Role, Route, RulingWord,
     RunId, SettledFinding,
 };
+use glee_store::config::files::scripts::{self, Roots};
+use glee_store::config::layers::layer::Setting;
+use glee_store::config::settings::{Compare, Sandbox, Settings};
+use glee_store::config::{self, ConfigSources, Loaded};
 use glee_system::{log, private};
 
 pub(crate) struct CommandContext<'a> {

@@ -14,7 +14,6 @@ use crate::cli::commands::history::disputes::list;
 use crate::cli::commands::history::runs::lookup;
 use crate::cli::context::local_time;
 use crate::cli::style::{Color, count};
-use crate::history::queries::rows::{DisputeRecord, DisputeRow, RunRow};
 use glee_model::domain::{
     DisputeId, EarlierDispute, ExitReason, Finding, Objector, Ruler, RulingRecord, Severity, Tag,
     Untrusted,
@@ -22,6 +21,7 @@ use glee_model::domain::{
 use glee_model::rules::review::objections;
 use glee_protocol::secrets;
 use glee_protocol::text::printable::{self, Shown};
+use glee_store::history::queries::rows::{DisputeRecord, DisputeRow, RunRow};
 
 pub(crate) fn line(text: &(impl Shown + ?Sized)) -> String {
     secrets::redact(&printable::line(text)).into_owned()

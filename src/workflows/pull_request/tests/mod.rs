@@ -10,10 +10,10 @@ mod suggestions;
 
 use model::{AUTHOR, MAINTAINER, MEMBER, Model, OUTSIDER, comment};
 
-use crate::config::settings::{CommentOn, PrMode};
 use crate::workflows::hosts::{CheckState, CommentId, Permission, Thread, ThreadId};
 use crate::workflows::pull_request::marker;
 use glee_model::domain::{ExitReason, RulingWord};
+use glee_store::config::settings::{CommentOn, PrMode};
 
 #[test]
 fn findings_become_comments_once() {

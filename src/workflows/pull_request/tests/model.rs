@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use crate::config::settings::PrSettings;
 use crate::workflows::hosts::{
     Account, ChangedFile, Comment, CommentId, Commit, Conversation, HostKind, Permission,
     PullRequest, RequestState, Thread, ThreadId,
@@ -19,6 +18,7 @@ use glee_model::domain::{
     ReviewerReport, RuledBy, RuledFinding, RuledPlace, Ruler, Ruling, RulingRecord, RulingWord,
     RunId, SettledFinding, Severity, SharedAnchor, SharedRuling, Tag, Untrusted, Usage,
 };
+use glee_store::config::settings::PrSettings;
 
 pub(crate) const AUTHOR: &str = "author";
 pub(crate) const MEMBER: &str = "member";

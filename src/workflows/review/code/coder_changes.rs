@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use crate::config::settings::Settings;
 use crate::workflows::review::plan::shard_limit;
 use crate::workflows::review::state::ReviewState;
 use crate::workflows::run::error::RunError;
@@ -14,6 +13,7 @@ use crate::workspace::{
 };
 use glee_model::domain::event::{CallId, EventKind, PartlyChanged, ReviewEvent, Staged};
 use glee_model::domain::{Anchor, FileChange, Finding, Location, RunId};
+use glee_store::config::settings::Settings;
 
 #[derive(Clone, Copy)]
 pub(crate) struct Trees<'a> {

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::config::{files::scripts::Roots, settings::Settings};
 use crate::workflows::run::resources;
 use glee_model::domain::event::{Mode, Plan};
 use glee_model::domain::{Agent, AgentName, Role};
+use glee_store::config::{files::scripts::Roots, settings::Settings};
 
 /// Hashes of the files whose paths occur in the commands of all agents except the coder. If a hash changes, the coder
 /// possibly replaced the program of such an agent.

@@ -4,7 +4,6 @@
 //! also escalated if two answers of the same judge contain no valid ruling, and if a DISMISS would close a security
 //! finding of a pull request: the next job has another history, in which only a person's ruling closes such a finding.
 
-use crate::config::settings::ReviewSettings;
 use crate::workflows::review::disputes::references::Support;
 use crate::workflows::review::requests::RequestBuilder;
 use glee_model::domain::event::{CallAnswer, Purpose};
@@ -15,6 +14,7 @@ use glee_model::domain::{
 use glee_model::rules::review::{mandatory, objections, rulings};
 use glee_model::rules::votes::panel;
 use glee_protocol::text::references::{Reference, reference, references};
+use glee_store::config::settings::ReviewSettings;
 
 pub(crate) fn due(
     requests: &RequestBuilder<'_>,

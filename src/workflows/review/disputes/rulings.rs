@@ -8,10 +8,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use crate::config::files::rulings::{FOLDER, MAX_FILES, is_note, is_shared, read};
-use crate::config::settings::MaxAge;
-use crate::history::queries::rows::{Binding, DisputeRecord};
-use crate::history::{JournalError, store::Journal};
 use crate::workflows::review::{findings::recognition, state::ReviewState};
 use crate::workflows::run::error::RunError;
 use crate::workspace::{RulingFile, Target, TargetSpec, code::anchors, root::Workspace};
@@ -22,6 +18,10 @@ use glee_model::domain::{
 };
 use glee_model::rules::review::rulings;
 use glee_protocol::text::printable;
+use glee_store::config::files::rulings::{FOLDER, MAX_FILES, is_note, is_shared, read};
+use glee_store::config::settings::MaxAge;
+use glee_store::history::queries::rows::{Binding, DisputeRecord};
+use glee_store::history::{JournalError, store::Journal};
 
 const NAMED: usize = 5;
 

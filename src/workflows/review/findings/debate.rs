@@ -4,8 +4,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::config::settings::DebateRounds;
-use crate::history::queries::rows::Binding;
 use crate::workflows::review::findings::merge::Revisions;
 use crate::workflows::review::findings::numbered::Numbered;
 use crate::workflows::review::findings::round::RoundContext;
@@ -20,6 +18,8 @@ use glee_model::rules::consensus::{
     self, Answers, Consensus, Debate, Defence, Examination, Group, Level, Member, Policy,
 };
 use glee_model::rules::review::mandatory;
+use glee_store::config::settings::DebateRounds;
+use glee_store::history::queries::rows::Binding;
 
 const LEAD: &str = "team-lead";
 

@@ -4,12 +4,12 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::history::store::Journal;
 use crate::workflows::review::code::coder_changes::Trees;
 use crate::workflows::review::code::sources::Sources;
 use crate::workflows::run::redaction::Redaction;
 use crate::workspace::code::anchors::Blocks;
 use glee_model::domain::{Anchor, Dispute, DisputeNumber, RunId};
+use glee_store::history::store::Journal;
 use glee_system::files;
 
 /// Glee reads the code of at most this number of rounds of an earlier run.

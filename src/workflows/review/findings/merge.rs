@@ -6,8 +6,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::config::settings::Advisories;
-use crate::history::queries::rows::Binding;
 use crate::workflows::review::code::edits;
 use crate::workflows::review::findings::numbered::{NewFinding, Numbered};
 use crate::workflows::review::findings::round::{Round, RoundContext, TextOf};
@@ -27,6 +25,8 @@ use glee_model::rules::consensus::{
 use glee_model::rules::review::{mandatory, reversal};
 use glee_protocol::merge_input;
 use glee_protocol::text::location;
+use glee_store::config::settings::Advisories;
+use glee_store::history::queries::rows::Binding;
 
 const GLEE: &str = "glee";
 

@@ -5,8 +5,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::history::queries::problems::KnownFinding;
-use crate::history::queries::rows::Binding;
 use crate::workflows::review::findings::numbers::{self, Candidate, Continued};
 use crate::workflows::review::findings::recognition;
 use crate::workflows::review::findings::round::{RoundContext, TextOf};
@@ -16,6 +14,8 @@ use glee_model::domain::{
     RulingRef, Untrusted,
 };
 use glee_model::rules::consensus::Member;
+use glee_store::history::queries::problems::KnownFinding;
+use glee_store::history::queries::rows::Binding;
 
 impl RoundContext<'_> {
     /// Gives each finding its id. `known` has the ids of findings that have one, by the ids of their raw findings. A

@@ -7,12 +7,12 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
-use crate::history::queries::problems::{KnownFinding, KnownProblems};
 use crate::workflows::review::findings::edited::{self, Raised};
 use crate::workflows::review::findings::recognition;
 use crate::workflows::review::findings::round::TextOf;
 use crate::workflows::review::state::ReviewState;
 use glee_model::domain::{Anchor, Finding, FindingId, PostedProblem, ProblemKey, RunId};
+use glee_store::history::queries::problems::{KnownFinding, KnownProblems};
 
 #[cfg(test)]
 mod tests;

@@ -9,7 +9,6 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::RangeInclusive;
 
-use crate::history::queries::rows::Binding;
 use crate::workflows::review::findings::relations::{self, may_close};
 use crate::workflows::review::findings::round::{MergeSettings, Round, TextOf};
 use crate::workflows::review::state::ReviewState;
@@ -23,6 +22,7 @@ use glee_model::rules::consensus::similarity::identity::Wordings;
 use glee_model::rules::consensus::similarity::likeness::{Likeness, NEAR};
 use glee_model::rules::review::mandatory;
 use glee_protocol::request::{RulingInForce, SourceFile};
+use glee_store::history::queries::rows::Binding;
 
 struct Placed<'a> {
     anchor: &'a Anchor,

@@ -9,7 +9,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::rc::Rc;
 
-use crate::history::queries::rows::Binding;
 use crate::workflows::review::disputes::references::exists;
 use crate::workflows::review::findings::edited::{self, Raised};
 use crate::workflows::review::findings::round::{Round, TextOf};
@@ -25,6 +24,7 @@ use glee_model::domain::{
 use glee_model::rules::consensus::similarity::identity;
 use glee_model::rules::review::rulings;
 use glee_protocol::text::references::{self, Reference};
+use glee_store::history::queries::rows::Binding;
 
 /// In each round, at most this number of findings are reported as possible repetitions of an earlier dispute.
 const UNSURE: usize = 20;

@@ -1,13 +1,13 @@
 //! The input for processing the findings of a round: state, settings, code and history.
 
-use crate::config::settings::Settings;
-use crate::history::queries::problems::KnownProblems;
 use crate::workflows::review::code::sources::Sources;
 use crate::workflows::review::findings::earlier_records::Past;
 use crate::workflows::review::state::ReviewState;
 use crate::workspace::root::Workspace;
 use glee_model::domain::RunId;
 use glee_model::rules::consensus::Policy;
+use glee_store::config::settings::Settings;
+use glee_store::history::queries::problems::KnownProblems;
 
 #[derive(Clone, Debug)]
 pub(crate) struct MergeSettings {

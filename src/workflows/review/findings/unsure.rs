@@ -5,8 +5,6 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::RangeInclusive;
 
-use crate::history::queries::problems::KnownFinding;
-use crate::history::queries::rows::Binding;
 use crate::workflows::review::findings::debate::{self, MergedRound};
 use crate::workflows::review::findings::round::RoundContext;
 use crate::workflows::review::findings::round::TextOf;
@@ -17,6 +15,8 @@ use glee_model::domain::event::{EventKind, Purpose, ReviewEvent};
 use glee_model::domain::{Anchor, Finding, PairAnswer, PairId, RaisedIn, RawFinding, UnsurePair};
 use glee_model::rules::consensus::{self, Answers, Group, Member};
 use glee_protocol::request::{ComparedFinding, FindingPair, SourceFile, Task};
+use glee_store::history::queries::problems::KnownFinding;
+use glee_store::history::queries::rows::Binding;
 
 /// The maximum number of pairs in a request.
 pub(crate) const PAIRS: usize = 40;

@@ -3,9 +3,6 @@
 use std::path::Path;
 
 use crate::agents::{Agents, calls::price};
-use crate::config::schema::values::ReuseMode;
-use crate::config::settings::Settings;
-use crate::history::{queries::rows::Binding, store::Journal};
 use crate::workflows::review::plan::shard_limit;
 use crate::workflows::review::recorded::reuse::{self, Archive};
 use crate::workflows::review::{
@@ -17,6 +14,9 @@ use crate::workspace::{Target, root::Workspace};
 use glee_model::domain::event::{CallId, EventKind, Plan, ReviewEvent};
 use glee_model::domain::{AgentName, Coverage, ReusedFrom, Role};
 use glee_protocol::{prompts, request::Request};
+use glee_store::config::schema::values::ReuseMode;
+use glee_store::config::settings::Settings;
+use glee_store::history::{queries::rows::Binding, store::Journal};
 
 /// The average number of bytes per token of English text and code.
 const BYTES_A_TOKEN: u64 = 4;

@@ -11,10 +11,6 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::config::settings::Settings;
-use crate::history::queries::problems::KnownFinding;
-use crate::history::queries::rows::{Binding, RunRow};
-use crate::history::store::Journal;
 use crate::workflows::review::disputes::rulings::{self, SharedRulings};
 use crate::workflows::review::findings::round::{MergeSettings, Round, TextOf};
 use crate::workflows::review::findings::{recognition, relations};
@@ -28,6 +24,10 @@ use glee_model::domain::{
     Anchor, Disposition, ExitReason, Finding, FindingId, FindingState, Location, Lowered, Outcome,
     RulingRef, RunId, SettledFinding, Severity,
 };
+use glee_store::config::settings::Settings;
+use glee_store::history::queries::problems::KnownFinding;
+use glee_store::history::queries::rows::{Binding, RunRow};
+use glee_store::history::store::Journal;
 
 /// A block with fewer lines than this number is recognised only in its original file, because short blocks, such
 /// as imports, occur in many files.

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
-use crate::history::store::Journal;
 use crate::workflows::review::code::coder_changes::{self, Trees};
 use crate::workflows::review::code::sources::Sources;
 use crate::workflows::review::disputes::rulings::{self, SharedRulings};
@@ -22,6 +21,7 @@ use crate::workspace::{TreeId, root::Workspace};
 use glee_model::domain::event::{Event, Mode, Plan};
 use glee_model::domain::{Disposition, Dispute, DisputeNumber, ExitReason, Outcome, RunId};
 use glee_model::rules::consensus::Policy;
+use glee_store::history::store::Journal;
 
 #[derive(Debug)]
 pub(crate) struct Recorded {

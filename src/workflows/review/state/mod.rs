@@ -9,7 +9,6 @@ mod rechecks;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::agents::Session;
-use crate::config::settings::Settings;
 use glee_model::domain::event::{
     CallAnswer, CallId, DisputeEvent, Event, EventKind, FixRequest, Mode, Plan, Purpose,
     ReviewEvent, RunEvent,
@@ -21,6 +20,7 @@ use glee_model::domain::{
     RestatedFinding, ReusedFrom, RulingRef, RunId, Severity, Skip, Spent, Tag, TracedRead,
     UnsurePair, Usage,
 };
+use glee_store::config::settings::Settings;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RecordedCall {

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use super::{RecordedCall, Reuse, ReviewState};
-use crate::config::settings::Validate;
 use crate::workflows::run::attempts;
 use glee_model::domain::event::{CallId, Mode, Purpose};
 use glee_model::domain::{
@@ -13,6 +12,7 @@ use glee_model::domain::{
 };
 use glee_model::rules::consensus::Policy;
 use glee_model::rules::review::coder_selection;
+use glee_store::config::settings::Validate;
 
 impl ReviewState {
     pub(crate) fn round(&self) -> u32 {

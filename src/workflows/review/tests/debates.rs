@@ -1,9 +1,9 @@
 //! Tests debates: a calculated example, withdrawn findings, and debates that end early.
 
 use super::*;
-use crate::config::settings::DebateRounds;
 use glee_model::domain::Confidence;
 use glee_model::rules::consensus::Policy;
+use glee_store::config::settings::DebateRounds;
 
 fn events(bench: &Bench, run: &RunId) -> Vec<serde_json::Value> {
     let journal = Journal::open(&bench.folder.path().join("state/history.db")).unwrap();

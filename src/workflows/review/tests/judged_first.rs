@@ -1,9 +1,9 @@
 //! Tests findings that a judge decides before the coder receives them, and replays of such runs.
 
 use super::*;
-use crate::config::settings::{DebateRounds, Validate};
 use glee_model::domain::DisputeNumber;
 use glee_model::rules::consensus::Policy;
+use glee_store::config::settings::{DebateRounds, Validate};
 
 fn validate(bench: &mut Bench) {
     bench.settings.review.consensus.validate = Validate::Judge;

@@ -9,8 +9,6 @@ use std::time::Duration;
 use super::*;
 use crate::agents::process::scripted::{Script, ScriptedRunner};
 use crate::agents::{Agents, Stop};
-use crate::config::settings::{Budget, Limits, ReviewSettings, Settings};
-use crate::history::store::Journal;
 use crate::workflows::review::recorded::view::recorded;
 use crate::workflows::run::ports::{
     Choice, DisputeResolver, EventSink, PersonAnswer, PersonQuestion,
@@ -23,6 +21,8 @@ use glee_model::domain::{
     Agent, AgentName, DisputeNumber, FindingState, Role, Route, RulingWord, Tag,
 };
 use glee_protocol::request::{Request, Task};
+use glee_store::config::settings::{Budget, Limits, ReviewSettings, Settings};
+use glee_store::history::store::Journal;
 
 pub(crate) mod bench;
 mod budget;
@@ -211,7 +211,7 @@ fn an_enforced_finding_is_implemented_under_the_ruling() {
 #[test]
 fn spec_10_a_finding_dismissed_to_a_lower_tag_stays_open_as_optional() {
     let mut bench = crate::workflows::review::tests::bench::Bench::new();
-    bench.settings.review.reuse = crate::config::schema::values::ReuseMode::Off;
+    bench.settings.review.reuse = glee_store::config::schema::values::ReuseMode::Off;
     let lower = |tag: &str| {
         let said =
             format!("\"ruling\":\"DISMISS\",\"citations\":[\"app.py:1\"],\"new_tag\":\"{tag}\"");

@@ -1,8 +1,8 @@
 //! Tests that the aggregator is asked once about findings that may be the same, and that a run does not depend on it.
 
 use super::*;
-use crate::config::settings::{Compare, DebateRounds};
 use glee_model::domain::FindingId;
+use glee_store::config::settings::{Compare, DebateRounds};
 
 const A: &str = "[MUST] app.py:2 Replace the weak md5 hash";
 const B: &str = "[MUST] app.py:2 Two inputs can share one cache entry, since digests collide";

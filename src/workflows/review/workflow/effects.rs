@@ -6,11 +6,6 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use crate::agents::CommandInput;
-use crate::config::schema::values::ReuseMode;
-use crate::config::settings::Compare;
-use crate::history::JournalError;
-use crate::history::queries::problems::KnownProblems;
-use crate::history::queries::rows::{Binding, DisputeRecord};
 use crate::workflows::review::disputes::{resolve, rulings};
 use crate::workflows::review::findings::earlier_records::Past;
 use crate::workflows::review::findings::round::{MergeSettings, RoundContext};
@@ -24,6 +19,11 @@ use crate::workflows::run::workflow::{Pending, Workflow as _};
 use crate::workspace::Since;
 use glee_model::domain::event::{DisputeEvent, EventKind, ReviewEvent};
 use glee_model::domain::{Agent, DisputeNumber, FindingId, PairAnswer, RaisedIn, RulingWord};
+use glee_store::config::schema::values::ReuseMode;
+use glee_store::config::settings::Compare;
+use glee_store::history::JournalError;
+use glee_store::history::queries::problems::KnownProblems;
+use glee_store::history::queries::rows::{Binding, DisputeRecord};
 
 impl ReviewWorkflow {
     fn known_rulings(&self) -> Result<Vec<Binding>, RunError> {

@@ -8,9 +8,6 @@ use std::collections::BTreeSet;
 use tracing::{Instrument as _, Span, info_span};
 
 use crate::agents::calls::project_commands::CheckResult;
-use crate::config::schema::values::ReuseMode;
-use crate::config::settings::Compare;
-use crate::history::queries::rows::Binding;
 use crate::workflows::review::code::coder_changes::{self, Trees};
 use crate::workflows::review::code::scripts::Scripts;
 use crate::workflows::review::code::sources::Sources;
@@ -38,6 +35,9 @@ use glee_model::domain::{
     Coverage, DisputeNumber, ExitReason, Ruler, Ruling, RulingRecord, RulingWord, RunId, Spent,
     Untrusted,
 };
+use glee_store::config::schema::values::ReuseMode;
+use glee_store::config::settings::Compare;
+use glee_store::history::queries::rows::Binding;
 
 pub(crate) struct ReviewWorkflow {
     pub(crate) resources: RunResources,

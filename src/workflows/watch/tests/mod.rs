@@ -13,7 +13,6 @@ use tokio::time::{Instant, sleep};
 use super::*;
 use crate::agents::process::scripted::{Script, ScriptedRunner};
 use crate::agents::{Agents, Stop, samples};
-use crate::config::settings::Settings;
 use crate::workflows::run::ports::EventSink;
 use crate::workflows::watch::socket::protocol::{self, Intake};
 use crate::workflows::watch::status::WatchReport;
@@ -22,6 +21,7 @@ use bench::*;
 use glee_model::domain::event::{CallAnswer, Event, EventKind, RunEvent, WatchEvent};
 use glee_model::domain::{Action, Agent, ExitReason, Job, Role, Trigger, WatchStatus};
 use glee_protocol::request::{Request, Task};
+use glee_store::config::settings::Settings;
 
 const QUARTER: Duration = Duration::from_secs(15 * 60);
 const SECOND: Duration = Duration::from_secs(1);

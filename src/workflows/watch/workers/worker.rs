@@ -13,11 +13,11 @@ use tokio::sync::{mpsc, watch};
 
 use crate::agents::streams::dialogue::{Dialogue, StdinWriter, StdoutReader};
 use crate::agents::{Stop, TranscriptFiles};
-use crate::config::settings::{Limits, Pause, Settings};
 use crate::workflows::run::resources::RunResources;
 use crate::workflows::watch::socket::protocol::{self, Intake};
 use crate::workflows::watch::socket::{self, SocketLines};
 use glee_model::domain::{Agent, AgentName, Untrusted};
+use glee_store::config::settings::{Limits, Pause, Settings};
 
 const FOREVER: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 const UNREAD: usize = 16;

@@ -8,7 +8,6 @@ use tokio::time::Instant;
 use tracing::{info_span, warn};
 
 use crate::agents::CommandInput;
-use crate::config::settings::Limits;
 use crate::workflows::run::call::CallRequest;
 use crate::workflows::run::error::RunError;
 use crate::workflows::run::workflow::{Pending, Workflow as _};
@@ -23,6 +22,7 @@ use glee_model::domain::event::{CallId, EventKind, Purpose, WatchEvent};
 use glee_model::domain::{Action, Agent, Ballot, RaisedIn, Trigger, Untrusted, WatchStatus};
 use glee_model::rules::watch::verdicts;
 use glee_protocol::request::Task;
+use glee_store::config::settings::Limits;
 
 const NOTIFY: Duration = Duration::from_secs(60);
 

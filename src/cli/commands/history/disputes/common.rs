@@ -7,13 +7,13 @@ use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, Zoned};
 
 use crate::cli::context::{CommandError, Globals, history, place, settings};
-use crate::config::settings::MaxAge;
-use crate::history::JournalError;
-use crate::history::queries::rows::{Binding, DisputeRecord};
-use crate::history::store::Journal;
 use crate::workflows::review::recorded::view;
 use crate::workspace::root::Workspace;
 use glee_model::domain::{Anchor, Disposition, DisputeNumber, Person, RulingRef, RunId};
+use glee_store::config::settings::MaxAge;
+use glee_store::history::JournalError;
+use glee_store::history::queries::rows::{Binding, DisputeRecord};
+use glee_store::history::store::Journal;
 
 /// Returns disputes about code that was removed from the tree. The rulings on these disputes are still in force.
 pub(crate) fn gone(

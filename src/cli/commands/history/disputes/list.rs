@@ -12,11 +12,11 @@ use crate::cli::context::{
     place, pretty, stream,
 };
 use crate::cli::style::{self, Color, Style};
-use crate::history::SharedDispute;
-use crate::history::queries::rows::{DisputeFilter, DisputeRecord, DisputeRow, RulingFilter};
 use glee_model::domain::event::Mode;
 use glee_model::domain::{Disposition, ExitReason, Ruler, RulingWord, Severity, Tag};
 use glee_protocol::text::printable;
+use glee_store::history::SharedDispute;
+use glee_store::history::queries::rows::{DisputeFilter, DisputeRecord, DisputeRow, RulingFilter};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Filters {

@@ -3,7 +3,7 @@
 use super::{common, list};
 use crate::cli::context::{CommandResult, Globals, history, place, print};
 use crate::cli::style;
-use crate::history::queries::rows::{DisputeFilter, DisputeRow};
+use glee_store::history::queries::rows::{DisputeFilter, DisputeRow};
 
 /// End rulings on code that was removed from the tree
 #[derive(Debug, clap::Args)]

@@ -2,9 +2,9 @@
 
 use super::common::find;
 use crate::cli::context::{CommandResult, Globals, ReasonFlag, history, number, place, print};
-use crate::config::files::rulings::{self, FOLDER};
 use glee_model::domain::{DisputeId, DisputeNumber, ExitReason};
 use glee_protocol::text::printable;
+use glee_store::config::files::rulings::{self, FOLDER};
 
 /// Revoke the ruling of a settled dispute, and open the dispute again
 #[derive(Debug, clap::Args)]

@@ -11,11 +11,11 @@ use crate::cli::context::{
     CommandContext, CommandError, CommandResult, Format, Globals, Outputs, ReasonFlag, execute,
     history, number, print, stream,
 };
-use crate::history::JournalError;
-use crate::history::queries::rows::DisputeFilter;
 use glee_model::domain::event::Mode;
 use glee_model::domain::{Disposition, Dispute, DisputeNumber, ExitReason, Route, RunId};
 use glee_protocol::text::printable;
+use glee_store::history::JournalError;
+use glee_store::history::queries::rows::DisputeFilter;
 
 /// Settle an open dispute by your ruling or by the judge's ruling
 #[derive(Debug, clap::Args)]

@@ -7,14 +7,14 @@ use crate::cli::context::{
     CommandError, CommandResult, Globals, history, number, place, print, stream,
 };
 use crate::cli::style;
-use crate::config::files::rulings::{self, FOLDER, Shared};
-use crate::history::JournalError;
-use crate::history::store::Journal;
 use crate::workflows::review;
 use crate::workspace::root::Workspace;
 use glee_model::domain::{DisputeNumber, ExitReason, Ruler, SharedRuling};
 use glee_model::rules;
 use glee_protocol::{secrets, text::printable};
+use glee_store::config::files::rulings::{self, FOLDER, Shared};
+use glee_store::history::JournalError;
+use glee_store::history::store::Journal;
 
 /// Write rulings to files that apply in other clones and in CI
 #[derive(Debug, clap::Args)]

@@ -8,10 +8,6 @@ use crate::cli::context::{
 };
 use crate::cli::report::text::layout;
 use crate::cli::style::{self, Color, Style, snippet};
-use crate::config::files::rulings;
-use crate::history::queries::rows::DisputeRecord;
-use crate::history::store::Journal;
-use crate::history::{FoundDispute, JournalError};
 use crate::workflows::review::code::coder_changes::Trees;
 use crate::workflows::review::disputes::rulings::succession;
 use crate::workflows::review::recorded::dispute_code::DisputeCode;
@@ -22,6 +18,10 @@ use glee_model::domain::{
 };
 use glee_model::rules::review::objections;
 use glee_protocol::text::printable;
+use glee_store::config::files::rulings;
+use glee_store::history::queries::rows::DisputeRecord;
+use glee_store::history::store::Journal;
+use glee_store::history::{FoundDispute, JournalError};
 
 /// The maximum width of a line, in columns. Longer lines would be hard to read.
 const WIDEST: usize = 100;

@@ -7,9 +7,6 @@ use crate::cli::context::{CommandError, Globals, execute, history, local_time, p
 use crate::cli::report::outputs::Outputs;
 use crate::cli::report::written::{self, WrittenReport};
 use crate::cli::style::{self, Style};
-use crate::config::settings::Settings;
-use crate::history::queries::rows::RunRow;
-use crate::history::store::Journal;
 use crate::workflows::review::recorded::view;
 use crate::workflows::review::{self, ReviewPlanError};
 use crate::workspace::TreeId;
@@ -17,6 +14,9 @@ use crate::workspace::root::Workspace;
 use glee_model::domain::event::{Event, EventKind, Mode, Plan, ReviewEvent, RunEvent};
 use glee_model::domain::{Agent, ExitReason, Role, Route, RunId};
 use glee_protocol::text::printable;
+use glee_store::config::settings::Settings;
+use glee_store::history::queries::rows::RunRow;
+use glee_store::history::store::Journal;
 
 pub(crate) fn table(rows: &[RunRow], look: Style) -> String {
     let head = [

@@ -10,7 +10,6 @@ use crate::cli::context::{
 };
 use crate::cli::style::{self, Style, columns};
 use crate::cli::ui::dialogs::questions::{self, AskError};
-use crate::history::store::{self, Journal};
 use crate::workspace::root::Workspace;
 use crate::workspace::{
     Forced, Kept, TreeId, UndoConflict, UndoEffect, UndoOptions, UndoPlan, Undone,
@@ -18,6 +17,7 @@ use crate::workspace::{
 use glee_model::domain::event::{EventKind, ReviewEvent, RunEvent};
 use glee_model::domain::{ExitReason, RunId};
 use glee_protocol::text::printable;
+use glee_store::history::store::{self, Journal};
 
 /// Undo the changes that the coder made in a run
 #[derive(Debug, clap::Args)]

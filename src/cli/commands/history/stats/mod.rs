@@ -16,9 +16,9 @@ use crate::cli::context::{CommandResult, Globals, JsonFlag, Viewer, history, pre
 use crate::cli::report::Format;
 use crate::cli::report::html::{self, statistics::StatisticsView};
 use crate::cli::report::outputs::{self, Outputs, ReportOutput};
-use crate::history::{Journal, JournalError};
 use glee_model::domain::{ExitReason, TallyKind};
 use glee_model::rules::measures::{Measures, PairAgreement, ReviewStatistics};
+use glee_store::history::{Journal, JournalError};
 
 /// Print statistics of recorded runs
 #[derive(Debug, clap::Args)]

@@ -2,7 +2,7 @@
 //! script contains no part of the review, so an installed script stays valid when Glee is updated.
 
 use super::options::{Hook, HookOptions};
-use crate::config::schema::units;
+use glee_store::config::schema::units;
 
 /// The file name extension of an earlier hook. Glee's hook runs the earlier hook first.
 pub(crate) const EARLIER: &str = "before-glee";

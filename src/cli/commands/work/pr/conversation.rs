@@ -10,8 +10,6 @@ use crate::cli::commands::history::runs::lookup::{self, Recalled};
 use crate::cli::context::{
     CommandContext, CommandError, Format, Globals, Outputs, execute, history, place,
 };
-use crate::history::queries::rows::DisputeRecord;
-use crate::history::{GivenRuling, store::Journal};
 use crate::workflows::pull_request::{
     PersonRuling, Replies, ReplyObjection, RequestDispute, replies,
 };
@@ -23,6 +21,8 @@ use glee_model::domain::{
     Participant, Person, Relation, Response, Role, Route, RulingWord, SettledFinding, Sides,
     Untrusted,
 };
+use glee_store::history::queries::rows::DisputeRecord;
+use glee_store::history::{GivenRuling, store::Journal};
 
 /// What Glee decided about the replies in the conversation of a pull request.
 #[derive(Debug, Default)]

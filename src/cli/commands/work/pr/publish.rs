@@ -10,11 +10,11 @@ use crate::cli::context::{
     CommandError, CommandResult, Format, Globals, Outputs, execute, place, stream,
 };
 use crate::cli::style::count;
-use crate::config::settings::PrMode;
 use crate::workflows::hosts::{HostError, HostKind};
 use crate::workflows::pull_request::{Publication, ThreadChange, plan};
 use glee_model::domain::{ExitReason, RunId};
 use glee_protocol::text::printable;
+use glee_store::config::settings::PrMode;
 
 /// Publish a recorded review on its pull request
 #[derive(Debug, clap::Args)]

@@ -3,8 +3,6 @@
 use super::connection::{RequestOnHost, failed, short};
 use crate::cli::commands::history::runs::lookup;
 use crate::cli::context::{CommandError, Globals, history, place};
-use crate::config::settings::{PrSettings, Settings};
-use crate::history::store::Journal;
 use crate::workflows::hosts::{ChangedFile, Conversation};
 use crate::workflows::pull_request::{RequestDispute, RequestReview};
 use crate::workflows::review::code::sources::Sources;
@@ -13,6 +11,8 @@ use crate::workspace::FetchedChange;
 use crate::workspace::root::Workspace;
 use glee_model::domain::event::{Plan, PullRequestPlan};
 use glee_model::domain::{Outcome, RunId};
+use glee_store::config::settings::{PrSettings, Settings};
+use glee_store::history::store::Journal;
 
 pub(crate) struct RequestSession {
     pub(crate) on_host: RequestOnHost,

@@ -5,7 +5,6 @@ use crate::cli::context::{
     CommandError, CommandResult, Globals, JsonFlag, ReasonFlag, history, number, place, stream,
 };
 use crate::cli::style::watch_status;
-use crate::history::store::Journal;
 use crate::workflows::run::error::RunError;
 use crate::workflows::watch::socket::protocol::{CommandReply, WatchCommand};
 use crate::workflows::watch::socket::{SocketError, lock, own_name};
@@ -13,6 +12,7 @@ use crate::workflows::watch::status::WatchReport;
 use crate::workflows::watch::{recorded, recorded_issues};
 use glee_model::domain::event::{EventKind, WatchEvent};
 use glee_model::domain::{ExitReason, RunId, WatchStatus};
+use glee_store::history::store::Journal;
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {

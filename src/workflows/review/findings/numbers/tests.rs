@@ -11,8 +11,6 @@ use serde::Deserialize;
 
 use super::KnownProblems;
 use crate::agents::samples;
-use crate::history::recover;
-use crate::history::store::Journal;
 use crate::workflows::review::code::coder_changes::Trees;
 use crate::workflows::review::code::sources::Sources;
 use crate::workflows::review::findings::earlier_records::Past;
@@ -30,6 +28,8 @@ use glee_model::domain::{
 };
 use glee_model::rules::consensus::Policy;
 use glee_protocol::request::SourceFile;
+use glee_store::history::recover;
+use glee_store::history::store::Journal;
 
 /// The number of histories, unless the variable `HISTORIES` says more.
 const HISTORIES: usize = 120;

@@ -9,9 +9,6 @@ mod record;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::config::settings::Settings;
-use crate::history::queries::{problems::KnownProblems, rows::Binding};
-use crate::history::store::Journal;
 use crate::workflows::review::code::coder_changes::{self, Trees};
 use crate::workflows::review::code::sources::Sources;
 use crate::workflows::review::disputes::rulings::{self, SharedRulings};
@@ -39,6 +36,9 @@ use glee_model::domain::{
     CallMetadata, Dispute, DisputeNumber, Finding, FindingId, Objector, Outcome, Response, Route,
     RulingRecord, RunId,
 };
+use glee_store::config::settings::Settings;
+use glee_store::history::queries::{problems::KnownProblems, rows::Binding};
+use glee_store::history::store::Journal;
 use record::RecordedCheck;
 
 #[derive(Debug)]

@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::history::queries::rows::Binding;
 use crate::workflows::review::state::ReviewState;
 use glee_model::domain::event::{CallId, Event, EventKind, Plan, Purpose, ReviewEvent};
 use glee_model::domain::{
     CitedCode, Disposition, EarlierDispute, Relation, RulingRef, RunId, Tag, Untrusted,
 };
+use glee_store::history::queries::rows::Binding;
 
 pub(crate) fn begun(events: &[Event]) -> Option<Plan> {
     events.iter().find_map(|event| match &event.kind {

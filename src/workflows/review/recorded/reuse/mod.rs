@@ -20,11 +20,6 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::agents::{AdapterKind, Agents, builtin, builtin::rules::PROJECT_RULES};
-use crate::config::files::script_folders;
-use crate::config::files::scripts::{self, Roots};
-use crate::config::schema::values::ReuseMode;
-use crate::config::settings::Settings;
-use crate::history::{JournalError, queries::rows::Binding};
 use crate::workflows::review::state::ReviewState;
 use crate::workflows::review::{
     code::sources::Sources, findings::recognition, findings::round::TextOf,
@@ -39,6 +34,11 @@ use glee_model::domain::{
 };
 use glee_protocol::prompts::{self, PromptError};
 use glee_protocol::{request::SourceFile, secrets};
+use glee_store::config::files::script_folders;
+use glee_store::config::files::scripts::{self, Roots};
+use glee_store::config::schema::values::ReuseMode;
+use glee_store::config::settings::Settings;
+use glee_store::history::{JournalError, queries::rows::Binding};
 use glee_system::files;
 use instructions::Instructions;
 use origins::Origins;

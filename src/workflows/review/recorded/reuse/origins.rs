@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::archive::placed;
-use crate::history::store::Journal;
 use crate::workflows::review::state::ReviewState;
 use glee_model::domain::{AgentName, FindingId, RawFinding, RunId, Untrusted};
+use glee_store::history::store::Journal;
 
 pub(crate) struct Origins<'a> {
     journal: &'a Journal,

@@ -20,7 +20,7 @@ struct Closing {
 }
 
 fn closings() -> Vec<Closing> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/closings");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/closings");
     let mut all = Vec::new();
     let mut files: Vec<_> = fs::read_dir(folder)
         .unwrap()

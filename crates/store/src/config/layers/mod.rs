@@ -1,0 +1,5 @@
+//! Reads, merges and checks the layers of the configuration.
+
+pub mod layer;
+pub mod load;
+pub mod resolve;

@@ -1,0 +1,588 @@
+//! Updates the tables of findings, opinions and sums. `glee stats` computes its statistics about reviewers,
+//! judges, models, categories and weaknesses from these tables.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use rusqlite::{Connection, OptionalExtension as _, ToSql, params};
+
+use crate::history::projections::problems::{Problems, STRONGER};
+use crate::history::stored_id::StoredId;
+use glee_model::domain::event::{
+    CallAnswer, CallId, DisputeEvent, Event, EventKind, Purpose, ReviewEvent, RunEvent,
+};
+use glee_model::domain::{
+    Agent, Answer, CallMetadata, Disposition, Dispute, DisputeNumber, Finding, FindingId,
+    ProblemKey, Response, Role, Ruler, RulingRecord, RulingWord, RunId, Usage,
+};
+
+/// The name that the history stores if the model of an agent is unknown.
+const UNKNOWN: &str = "unknown";
+
+/// The maximum for each number in the usage of a call. A larger number is replaced by this maximum, so that the
+/// sums do not overflow.
+const MOST: u64 = 1_000_000_000_000;
+
+/// The maximum number of characters of a category. Reviewers choose the names of categories.
+const CATEGORY: usize = 60;
+
+pub fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
+    let measures = Measures {
+        db,
+        run: &event.run,
+        at: event.at,
+    };
+    match &event.kind {
+        EventKind::Run(event) => measures.of_run(event),
+        EventKind::Review(event) => measures.of_review(event),
+        EventKind::Dispute(event) => measures.of_dispute(event),
+        EventKind::Consensus(_) | EventKind::Watch(_) => Ok(()),
+    }
+}
+
+struct Measures<'a> {
+    db: &'a Connection,
+    run: &'a RunId,
+    at: Timestamp,
+}
+
+impl Measures<'_> {
+    fn of_run(&self, event: &RunEvent) -> rusqlite::Result<()> {
+        match event {
+            RunEvent::CallFinished {
+                call,
+                answer,
+                millis,
+                usage,
+                told,
+                ..
+            } => {
+                self.call(call, *millis, usage, told)?;
+                self.answer(call, answer)
+            }
+            RunEvent::RunUndone { .. } => self.undo(true),
+            RunEvent::RunRedone { .. } => self.undo(false),
+            RunEvent::RunResumed
+            | RunEvent::CallStarted { .. }
+            | RunEvent::ReadOnlyViolated { .. }
+            | RunEvent::Notice { .. }
+            | RunEvent::RunEnded { .. }
+            | RunEvent::RunPruned { .. } => Ok(()),
+        }
+    }
+
+    fn of_review(&self, event: &ReviewEvent) -> rusqlite::Result<()> {
+        match event {
+            ReviewEvent::RunStarted { plan } => plan
+                .agents
+                .iter()
+                .chain(&plan.comparers)
+                .try_for_each(|agent| self.participant(agent)),
+            ReviewEvent::AnswersReused { call, asked, .. } if asked.is_empty() => {
+                self.answered(call)
+            }
+            ReviewEvent::FindingsMerged { findings, .. }
+            | ReviewEvent::DebateConcluded { findings, .. }
+            | ReviewEvent::MembersSeparated { findings, .. } => {
+                let groups = findings.chunk_by(|a, b| a.id.number == b.id.number);
+                groups
+                    .into_iter()
+                    .try_for_each(|group| self.raise(i64::from(group[0].id.number), group))
+            }
+            ReviewEvent::ProblemsJoined { newer, older } => self
+                .problems()
+                .join(i64::from(newer.number), i64::from(older.number)),
+            ReviewEvent::TreeChanged { touched, .. } => touched.iter().try_for_each(|finding| {
+                self.change(
+                    *finding,
+                    "UPDATE measured SET changed = 1 WHERE run = ?1 AND finding = ?2",
+                    &[],
+                )
+            }),
+            ReviewEvent::FixRequested { request } => {
+                request.findings.iter().try_for_each(|finding| {
+                    let sql = "UPDATE measured SET implemented = 0, changed = 0, objected = 0
+                           WHERE run = ?1 AND finding = ?2";
+                    self.change(*finding, sql, &[])
+                })
+            }
+            ReviewEvent::RoundStarted { .. }
+            | ReviewEvent::AnswersReused { .. }
+            | ReviewEvent::FilesReviewed { .. }
+            | ReviewEvent::AdvisoriesAsked { .. }
+            | ReviewEvent::PairsUnsure { .. }
+            | ReviewEvent::FindingsCompared { .. }
+            | ReviewEvent::ComparisonsReused { .. }
+            | ReviewEvent::DebateRound { .. }
+            | ReviewEvent::DebateShutdown { .. }
+            | ReviewEvent::AlreadyRuled { .. }
+            | ReviewEvent::RelatedDispute { .. }
+            | ReviewEvent::StillDisputed { .. }
+            | ReviewEvent::BeforeImage { .. }
+            | ReviewEvent::Verified { .. } => Ok(()),
+        }
+    }
+
+    fn of_dispute(&self, event: &DisputeEvent) -> rusqlite::Result<()> {
+        match event {
+            DisputeEvent::DisputeOpened { dispute } => self.open(dispute),
+            DisputeEvent::DisputesReopened { judges, .. } => {
+                judges.iter().try_for_each(|agent| self.participant(agent))
+            }
+            DisputeEvent::RulingGiven { dispute, ruling } => self.rule(*dispute, ruling),
+            DisputeEvent::DisputeSettled { dispute, settlement } => {
+                let side = match settlement.by {
+                    Ruler::Policy => None,
+                    Ruler::Judge { .. } | Ruler::Panel | Ruler::Human(_) => side(&settlement.disposition),
+                };
+                let person = side.filter(|_| settlement.by.is_person());
+                self.change_disputed(*dispute, |finding| {
+                    let sql = "UPDATE measured SET side = ?3, person = ?4 WHERE run = ?1 AND finding = ?2";
+                    finding.write(sql, &[&side, &person])
+                })
+            }
+            DisputeEvent::RulingRevoked { dispute, .. } => self.change_disputed(*dispute, |finding| {
+                finding.write("UPDATE measured SET side = NULL, person = NULL WHERE run = ?1 AND finding = ?2", &[])
+            }),
+            DisputeEvent::RulingAudited { audit } => {
+                let side = audit.ruling.as_ref().and_then(|ruling| decided(ruling.ruling));
+                self.change_disputed(audit.dispute, |_| {
+                    self.db
+                        .prepare_cached("INSERT OR REPLACE INTO audit (dispute, judge, side) VALUES (?1, ?2, ?3)")?
+                        .execute(params![audit.dispute.0.cast_signed(), audit.judge.0, side])
+                        .map(drop)
+                })
+            }
+            DisputeEvent::DisputeCarriedOn { .. }
+            | DisputeEvent::RouteChosen { .. }
+            | DisputeEvent::RulingEnded { .. }
+            | DisputeEvent::AuditStarted { .. } => Ok(()),
+        }
+    }
+
+    fn day(&self) -> String {
+        self.at.to_zoned(TimeZone::UTC).date().to_string()
+    }
+
+    fn participant(&self, agent: &Agent) -> rusqlite::Result<()> {
+        let Some(role) = role_name(agent.role) else {
+            return Ok(());
+        };
+        let model = match (&agent.model, agent.is_embedded(), agent.adapter.as_str()) {
+            (Some(model), ..) => model.clone(),
+            (None, true, _) => agent
+                .command
+                .first()
+                .cloned()
+                .unwrap_or_else(|| UNKNOWN.to_owned()),
+            (None, false, _) => UNKNOWN.to_owned(),
+        };
+        self.db
+            .prepare_cached("INSERT OR IGNORE INTO participant (run, agent, role, model) VALUES (?1, ?2, ?3, ?4)")?
+            .execute([&self.run.0, &agent.name.0, role, &model])
+            .map(drop)
+    }
+
+    fn answered(&self, call: &CallId) -> rusqlite::Result<()> {
+        let sql = "UPDATE participant SET answered = 1 WHERE run = ?1 AND agent = ?2 AND role = 'reviewer'";
+        self.db
+            .prepare_cached(sql)?
+            .execute([&self.run.0, &call.agent.0])
+            .map(drop)
+    }
+
+    /// Adds the usage of a call to the sums if the agent is a reviewer or a judge, or if the call compares findings.
+    /// The calls of an aggregator count only in the sum of all calls and in the sums of comparisons.
+    fn call(
+        &self,
+        call: &CallId,
+        millis: u64,
+        usage: &Usage,
+        told: &CallMetadata,
+    ) -> rusqlite::Result<()> {
+        let Some(role) = role_of(&call.purpose) else {
+            return Ok(());
+        };
+        if let Some(model) = &told.model {
+            let sql =
+                "UPDATE participant SET model = ?4 WHERE run = ?1 AND agent = ?2 AND role = ?3";
+            self.db
+                .prepare_cached(sql)?
+                .execute([&self.run.0, &call.agent.0, role, model])?;
+        }
+        // Without a judge, the aggregator compares findings with earlier disputes.
+        let compares = matches!(call.purpose, Purpose::Same { .. } | Purpose::Compare { .. });
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "the value is in range"
+        )]
+        let micros = usage
+            .usd
+            .map(|usd| (usd * 1e6).round().clamp(0.0, MOST as f64) as u64);
+        let number = |number: u64| number.min(MOST).cast_signed();
+        let sql = "WITH own AS (SELECT role, model FROM participant
+                WHERE run = ?1 AND agent = ?2 AND role IN (?3, iif(?10, 'aggregator', ?3))),
+             counted (kind, name) AS (
+                SELECT 'all', '' FROM own
+                UNION ALL SELECT 'comparison', ?2 FROM own WHERE ?10
+                UNION ALL SELECT role, ?2 FROM own WHERE role <> 'aggregator'
+                UNION ALL SELECT iif(role = 'judge', 'judge_model', 'model'), model FROM own WHERE role <> 'aggregator')
+             INSERT INTO tally (kind, name, day, calls, unpriced, millis, input, output, micros)
+             SELECT kind, name, ?4, 1, ?5, ?6, ?7, ?8, ?9 FROM counted WHERE true
+             ON CONFLICT DO UPDATE SET calls = calls + 1, unpriced = unpriced + excluded.unpriced,
+                millis = millis + excluded.millis, input = input + excluded.input,
+                output = output + excluded.output, micros = micros + excluded.micros";
+        self.db
+            .prepare_cached(sql)?
+            .execute(params![
+                self.run.0,
+                call.agent.0,
+                role,
+                self.day(),
+                usage.usd.is_none(),
+                number(millis),
+                number(usage.input_tokens.unwrap_or(0)),
+                number(usage.output_tokens.unwrap_or(0)),
+                number(micros.unwrap_or(0)),
+                compares,
+            ])
+            .map(drop)
+    }
+
+    fn answer(&self, call: &CallId, answer: &CallAnswer) -> rusqlite::Result<()> {
+        match answer {
+            CallAnswer::Review { status, .. } if status.is_complete() => self.answered(call),
+            CallAnswer::Respond { responses, .. } => responses
+                .iter()
+                .try_for_each(|response| self.respond(&call.purpose, response)),
+            CallAnswer::Recheck { checks } => {
+                let denied = checks.iter().filter(|check| !check.resolved);
+                denied.into_iter().try_for_each(|check| {
+                    let sql = "UPDATE measured SET objected = 1 WHERE run = ?1 AND finding = ?2";
+                    self.change(check.finding, sql, &[])
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Stores a response of the coder. Clears the column `objected`, because earlier re-checks do not cover this
+    /// response. Also clears the column `changed` if the response is not a repair, because earlier edits do not
+    /// implement this response.
+    fn respond(&self, purpose: &Purpose, response: &Response) -> rusqlite::Result<()> {
+        let is_repair = matches!(purpose, Purpose::Repair { .. });
+        let implemented = response.answer == Answer::Implemented;
+        let sql = "UPDATE measured SET implemented = ?3, changed = changed AND ?4, objected = 0
+             WHERE run = ?1 AND finding = ?2";
+        self.change(response.finding, sql, &[&implemented, &is_repair])
+    }
+
+    fn undo(&self, undone: bool) -> rusqlite::Result<()> {
+        let problems = self.problems().of_run(self.run)?;
+        self.problems().add(&problems, -1)?;
+        self.db
+            .prepare_cached("UPDATE measured SET undone = ?2 WHERE run = ?1")?
+            .execute(params![self.run.0, undone])?;
+        self.problems().add(&problems, 1)
+    }
+
+    fn problems(&self) -> Problems<'_> {
+        Problems { db: self.db }
+    }
+
+    /// Stores findings of the problem `number`, and the opinions of the reviewers about the problem.
+    fn raise(&self, number: i64, group: &[Finding]) -> rusqlite::Result<()> {
+        let problems = self.problems();
+        let head = &group[0];
+        let key = head.problem.clone();
+        let key = key.unwrap_or_else(|| ProblemKey::of(self.run, head.id));
+        let problem = problems.keep(number, &key, self.run, head.id)?;
+        let mut changed = Vec::new();
+        for finding in group {
+            changed.extend(self.changed(finding.id)?);
+            changed.extend(finding.reverses);
+            changed.extend(finding.was);
+        }
+        let mut numbers = problems.of(self.run, &changed)?;
+        numbers.insert(problem);
+        problems.add(&numbers, -1)?;
+        for finding in group {
+            if let Some(was) = finding.was {
+                problems.rename(self.run, was, finding.id, problem)?;
+            }
+            self.keep(finding, problem)?;
+        }
+        // A debate can change the opinions about findings that no other record is about.
+        if problems.count_of_findings(problem)? == group.len() {
+            problems.forget_opinions(problem)?;
+        }
+        for finding in group {
+            self.express(finding, problem)?;
+        }
+        problems.add(&numbers, 1)
+    }
+
+    fn is_known(&self, finding: FindingId) -> rusqlite::Result<bool> {
+        let sql = "SELECT 1 FROM measured WHERE run = ?1 AND finding = ?2";
+        self.db
+            .prepare_cached(sql)?
+            .exists(params![self.run.0, finding.key()])
+    }
+
+    /// Stores a finding. An update of a stored finding changes only its category.
+    fn keep(&self, finding: &Finding, problem: i64) -> rusqlite::Result<()> {
+        let raw = &finding.raw;
+        let category = finding.anchor.as_ref().map(|anchor| &anchor.category);
+        let category = category
+            .or(raw.category.as_ref())
+            .or(raw.rule.as_ref())
+            .map_or("bug", String::as_str);
+        let category: String = category.chars().take(CATEGORY).collect();
+        self.db
+            .prepare_cached(
+                "INSERT INTO measured (run, finding, problem, day, category, cwe, reverses)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+                 ON CONFLICT DO UPDATE SET category = excluded.category, cwe = excluded.cwe",
+            )?
+            .execute(params![
+                self.run.0,
+                finding.id.key(),
+                problem,
+                self.day(),
+                category,
+                raw.cwe.map(|cwe| cwe.to_string()),
+                finding.reverses.map(FindingId::key)
+            ])
+            .map(drop)
+    }
+
+    /// Stores the opinions of the reviewers about a problem. A reviewer raised the problem, confirmed it, or answered
+    /// without doing either (`silent`).
+    fn express(&self, finding: &Finding, problem: i64) -> rusqlite::Result<()> {
+        let confirmed = finding
+            .consensus
+            .iter()
+            .flat_map(|consensus| &consensus.confirmed_by);
+        let said = finding.raised_by.iter().map(|name| (name, "raised"));
+        let mut insert = self.db.prepare_cached(&format!(
+            "INSERT INTO opinion (problem, reviewer, model, said) VALUES (?1, ?2,
+                coalesce((SELECT model FROM participant WHERE run = ?5 AND agent = ?2 AND role = 'reviewer'), ?4), ?3)
+             {STRONGER}"
+        ))?;
+        for (name, word) in said.chain(confirmed.map(|name| (name, "confirmed"))) {
+            insert.execute(params![problem, name.0, word, UNKNOWN, self.run.0])?;
+        }
+        self.db
+            .prepare_cached(
+                "INSERT OR IGNORE INTO opinion (problem, reviewer, model, said)
+                 SELECT ?1, agent, model, 'silent' FROM participant
+                 WHERE run = ?2 AND role = 'reviewer' AND answered",
+            )?
+            .execute(params![problem, self.run.0])
+            .map(drop)
+    }
+
+    fn open(&self, dispute: &Dispute) -> rusqlite::Result<()> {
+        let id = dispute.finding.id;
+        if !self.is_known(id)? {
+            let finding = std::slice::from_ref(&dispute.finding);
+            self.raise(Problems::of_dispute(dispute.number), finding)?;
+        }
+        self.count(id, -1)?;
+        let sql = "UPDATE measured SET dispute = ?3, side = NULL, judged = NULL, person = NULL
+             WHERE run = ?1 AND finding = ?2";
+        self.db.prepare_cached(sql)?.execute(params![
+            self.run.0,
+            id.key(),
+            dispute.number.0.cast_signed()
+        ])?;
+        self.count(id, 1)
+    }
+
+    /// If a ruling left the measured finding of a dispute to a dispute of its own, the dispute counts for the first
+    /// finding that it is still about.
+    fn follow(&self, dispute: DisputeNumber) -> rusqlite::Result<()> {
+        let sql = "SELECT measured.run, measured.finding, judged.finding
+            FROM measured JOIN dispute AS judged ON judged.number = measured.dispute
+            WHERE measured.dispute = ?1 AND measured.finding <> judged.finding";
+        let mut moved = self.db.prepare_cached(sql)?;
+        let moved = moved.query_row([dispute.0.cast_signed()], |row| {
+            let ids: (StoredId, StoredId) = (row.get(1)?, row.get(2)?);
+            Ok((RunId(row.get(0)?), ids.0.0, ids.1.0))
+        });
+        let Some((run, from, to)) = moved.optional()? else {
+            return Ok(());
+        };
+        let problems = self.problems();
+        let numbers = problems.of(&run, &[from, to])?;
+        problems.add(&numbers, -1)?;
+        let sql = "UPDATE measured SET dispute = CASE finding WHEN ?3 THEN ?4 END, side = NULL, judged = NULL,
+             person = NULL WHERE run = ?1 AND finding IN (?2, ?3)";
+        let mut update = self.db.prepare_cached(sql)?;
+        update.execute(params![
+            run.0,
+            from.key(),
+            to.key(),
+            dispute.0.cast_signed()
+        ])?;
+        problems.add(&numbers, 1)
+    }
+
+    fn rule(&self, dispute: DisputeNumber, record: &RulingRecord) -> rusqlite::Result<()> {
+        self.follow(dispute)?;
+        let votes: Vec<(&str, Option<&str>)> = match &record.by {
+            Ruler::Judge { name } => vec![(&name.0, decided(record.ruling.ruling))],
+            Ruler::Panel => {
+                let side = |ruling: &glee_model::domain::Ruling| decided(ruling.ruling);
+                let votes = record.votes.iter();
+                votes
+                    .map(|vote| (vote.judge.0.as_str(), vote.ruling.as_ref().and_then(side)))
+                    .collect()
+            }
+            Ruler::Human(_) | Ruler::Policy => return Ok(()),
+        };
+        self.change_disputed(dispute, |finding| {
+            let judged = decided(record.ruling.ruling);
+            finding.write("UPDATE measured SET judged = ?3 WHERE run = ?1 AND finding = ?2", &[&judged])?;
+            let mut insert = self.db.prepare_cached(
+                "INSERT OR REPLACE INTO judgement (dispute, judge, model, side) VALUES (?1, ?2,
+                    coalesce((SELECT model FROM participant WHERE run = ?4 AND agent = ?2 AND role = 'judge'),
+                        (SELECT model FROM judgement WHERE dispute = ?1 AND judge = ?2), ?5), ?3)",
+            )?;
+            votes.iter().try_for_each(|(judge, side)| {
+                insert.execute(params![dispute.0.cast_signed(), judge, side, self.run.0, UNKNOWN]).map(drop)
+            })
+        })
+    }
+
+    /// Changes a finding of this run. The first two parameters of the statement `sql` are the run and the finding.
+    fn change(&self, finding: FindingId, sql: &str, values: &[&dyn ToSql]) -> rusqlite::Result<()> {
+        self.count(finding, -1)?;
+        self.finding(self.run.0.clone(), finding)
+            .write(sql, values)?;
+        self.count(finding, 1)
+    }
+
+    /// Updates the rows of a dispute's finding. Also updates the sums. The finding belongs to this run or to
+    /// another run.
+    fn change_disputed(
+        &self,
+        dispute: DisputeNumber,
+        change: impl FnOnce(&Disputed<'_>) -> rusqlite::Result<()>,
+    ) -> rusqlite::Result<()> {
+        let sql = "SELECT run, finding FROM measured WHERE dispute = ?1";
+        let place = self
+            .db
+            .prepare_cached(sql)?
+            .query_row([dispute.0.cast_signed()], |row| {
+                Ok((row.get::<_, String>(0)?, row.get::<_, StoredId>(1)?.0))
+            });
+        let Some((run, id)) = place.optional()? else {
+            return Ok(());
+        };
+        let of = Measures {
+            db: self.db,
+            run: &RunId(run.clone()),
+            at: self.at,
+        };
+        of.count(id, -1)?;
+        change(&self.finding(run, id))?;
+        of.count(id, 1)
+    }
+
+    fn finding(&self, run: String, finding: FindingId) -> Disputed<'_> {
+        Disputed {
+            db: self.db,
+            run,
+            finding,
+        }
+    }
+
+    /// Finds all problems that depend on `finding`. Adds the numbers of these problems to the sums if `sign` is 1,
+    /// and subtracts the numbers if `sign` is -1.
+    fn count(&self, finding: FindingId, sign: i64) -> rusqlite::Result<()> {
+        let problems = self.problems();
+        problems.add(&problems.of(self.run, &self.changed(finding)?)?, sign)
+    }
+
+    /// Returns `finding`. If `finding` reverses another finding, also returns the other finding. A change of
+    /// `finding` affects the sums for both findings.
+    fn changed(&self, finding: FindingId) -> rusqlite::Result<Vec<FindingId>> {
+        let sql = "SELECT reverses FROM measured WHERE run = ?1 AND finding = ?2 AND reverses IS NOT NULL";
+        let reversed = self
+            .db
+            .prepare_cached(sql)?
+            .query_row(params![self.run.0, finding.key()], |row| {
+                Ok(row.get::<_, StoredId>(0)?.0)
+            });
+        Ok(std::iter::once(finding)
+            .chain(reversed.optional()?)
+            .collect())
+    }
+}
+
+struct Disputed<'a> {
+    db: &'a Connection,
+    run: String,
+    finding: FindingId,
+}
+
+impl Disputed<'_> {
+    fn write(&self, sql: &str, values: &[&dyn ToSql]) -> rusqlite::Result<()> {
+        let finding = self.finding.key();
+        let mut all: Vec<&dyn ToSql> = vec![&self.run, &finding];
+        all.extend(values);
+        self.db
+            .prepare_cached(sql)?
+            .execute(all.as_slice())
+            .map(drop)
+    }
+}
+
+fn role_name(role: Role) -> Option<&'static str> {
+    match role {
+        Role::Reviewer => Some("reviewer"),
+        Role::Judge => Some("judge"),
+        Role::Aggregator => Some("aggregator"),
+        Role::Coder => None,
+    }
+}
+
+fn role_of(purpose: &Purpose) -> Option<&'static str> {
+    match purpose {
+        Purpose::Review { .. }
+        | Purpose::Close { .. }
+        | Purpose::Examine { .. }
+        | Purpose::Defend { .. }
+        | Purpose::Recheck { .. } => Some("reviewer"),
+        Purpose::Judge { .. } | Purpose::Compare { .. } => Some("judge"),
+        Purpose::Same { .. } => Some("aggregator"),
+        Purpose::Respond { .. }
+        | Purpose::Enforce { .. }
+        | Purpose::Repair { .. }
+        | Purpose::Stage { .. }
+        | Purpose::Work
+        | Purpose::Peer { .. } => None,
+    }
+}
+
+/// Returns `upheld` or `dismissed`. Returns `None` if the finding was discarded without a decision.
+fn side(disposition: &Disposition) -> Option<&'static str> {
+    match disposition {
+        Disposition::Enforced | Disposition::AcceptedRisk | Disposition::Deferred { .. } => {
+            Some("upheld")
+        }
+        Disposition::Refuted | Disposition::Duplicate { .. } | Disposition::NotMandatory => {
+            Some("dismissed")
+        }
+        Disposition::Discarded => None,
+    }
+}
+
+fn decided(word: RulingWord) -> Option<&'static str> {
+    match word {
+        RulingWord::Enforce => Some("upheld"),
+        RulingWord::Dismiss => Some("dismissed"),
+        RulingWord::Escalate => None,
+    }
+}

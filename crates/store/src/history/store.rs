@@ -1,0 +1,27 @@
+//! The history database of a repository: its path, and the open journal.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+
+#[derive(Debug)]
+pub struct Journal {
+    /// Whether secrets are replaced in events before they are recorded (`redaction.secrets`).
+    pub redacts: bool,
+    pub db: Connection,
+    pub path: PathBuf,
+}
+
+pub const DATABASE: &str = "history.db";
+
+/// The path of the copy of a history: its state at the end of the last run that ruled.
+pub(crate) fn backup_of(path: &Path) -> PathBuf {
+    let mut copy = path.as_os_str().to_owned();
+    copy.push(".backup");
+    copy.into()
+}
+
+/// The path of a repository's history. `key` identifies the repository and must be a single path component.
+pub fn path_for(state_dir: &Path, key: &str) -> PathBuf {
+    state_dir.join("repos").join(key).join(DATABASE)
+}
