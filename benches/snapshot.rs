@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use glee::workspace::Workspace;
+use glee_workspace::Workspace;
 
 /// Files of the tree, and how many lie in one folder.
 const FILES: usize = 100_000;

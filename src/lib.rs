@@ -18,7 +18,7 @@
 //!
 //! **Complete answers are reused.** Glee records a reviewer's answer for each file under a key. The key is a hash
 //! of everything that could change the answer. A later review first records which answers it reuses, and then asks
-//! only about the remaining files (`workflows::review::recorded::reuse`, [`workspace::diff::delta`]).
+//! only about the remaining files (`workflows::review::recorded::reuse`, [`glee_workspace::diff::delta`]).
 //!
 //! **Rules are pure functions.** The functions in [`glee_model::rules`] decide which findings are mandatory, which findings
 //! are disputed, and how votes are counted. Tests check the functions in [`glee_model::rules`] against the tables of the
@@ -41,7 +41,7 @@
 //! | [`workflows::run`] | the runner of all workflows: loop, calls, attempts, budget, write guard, redaction |
 //! | [`workflows::hosts`] | hosts of pull requests: one trait, one file a host |
 //! | [`agents`] | adapters, one file for each program; the embedded agents; processes, sandbox and supervisor; calls and their records |
-//! | [`workspace`] | git, selection of targets, diffs, snapshots of the tree, undo, guards against writes, anchors of findings in the code |
+//! | [`glee_workspace`] | git, selection of targets, diffs, snapshots of the tree, undo, guards against writes, anchors of findings in the code |
 //! | [`glee_store::history`] | the history store: append, queries, hash chain |
 //! | [`glee_store::config`] | settings with their schema, files, layers and origins; trust |
 //! | [`glee_protocol`] | prompts, parsers of answers, and conversion between JSON and domain types |
@@ -52,4 +52,3 @@
 pub mod agents;
 pub mod cli;
 pub mod workflows;
-pub mod workspace;

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use glee::workspace::Workspace;
 use glee_model::domain::event::{DisputeEvent, EventKind, Mode, Plan, ReviewEvent, Settlement};
 use glee_model::domain::{
     AgentName, Answer, Disposition, DisputeNumber, Finding, FindingId, Person, RawFinding,
     Response, Ruler, Ruling, RulingRecord, RulingWord, RunId, Severity, Tag,
 };
 use glee_store::history::{self, Journal};
+use glee_workspace::Workspace;
 
 use crate::support::Sandbox;
 

@@ -4,9 +4,9 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use glee::workspace::Workspace;
 use glee_model::domain::RunId;
 use glee_store::history::{self, Journal};
+use glee_workspace::Workspace;
 
 use crate::identity::{rule, uuid};
 use crate::support::{Output, Sandbox};

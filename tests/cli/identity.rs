@@ -4,13 +4,13 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use glee::workspace::Identity;
-use glee::workspace::Workspace;
 use glee_model::domain::event::{DisputeEvent, EventKind, ReviewEvent, RunEvent};
 use glee_model::domain::{
     AgentName, Answer, Disposition, Finding, FindingId, RawFinding, Response, RunId, Severity, Tag,
 };
 use glee_store::history::{self, Journal};
+use glee_workspace::Identity;
+use glee_workspace::Workspace;
 
 use crate::disputes::plan;
 use crate::support::Sandbox;

@@ -19,12 +19,12 @@ use std::{fs, io};
 
 use crate::agents::Agents;
 use crate::agents::calls::checkouts::{BaseRun, Checkout};
-use crate::workspace::root::Workspace;
-use crate::workspace::select::walk;
-use crate::workspace::{Result, WorkspaceError};
 use glee_model::domain::{Agent, AgentName, Role};
 use glee_protocol::request::SourceFile;
 use glee_system::private;
+use glee_workspace::root::Workspace;
+use glee_workspace::select::walk;
+use glee_workspace::{Result, WorkspaceError};
 
 const DIFF: &str = "change.diff";
 const FILES: &str = "files";

@@ -7,11 +7,11 @@ use super::globals::Globals;
 use super::place::{self, refuse_inside, state_dir};
 use crate::cli::error::CommandError;
 use crate::cli::style;
-use crate::workspace::HistoryPlace;
-use crate::workspace::root::Workspace;
 use glee_store::history::JournalError;
 use glee_store::history::store::{self, Journal};
 use glee_system::log;
+use glee_workspace::HistoryPlace;
+use glee_workspace::root::Workspace;
 
 /// Creates the history if it does not exist.
 pub(crate) fn open(globals: &Globals, workspace: &Workspace) -> Result<Journal, CommandError> {

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use super::globals::Globals;
 use crate::cli::error::CommandError;
 use crate::cli::report::paths::WorkFolder;
-use crate::workspace::root::Workspace;
 use glee_store::config::files::paths;
+use glee_workspace::root::Workspace;
 
 pub(crate) fn workspace(globals: &Globals) -> Result<Workspace, CommandError> {
     Ok(Workspace::discover(&globals.directory())?)

@@ -11,8 +11,8 @@ use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Render
 
 use super::links::{PlaceLinks, linked};
 use super::{Color, Glyph, Style, behind, columns, wrap};
-use crate::workspace::code::anchors::Excerpt;
 use glee_protocol::text::printable;
+use glee_workspace::code::anchors::Excerpt;
 
 /// The maximum number of lines in a marked range. The excerpt marks only the first line of a longer range.
 const LONGEST_RANGE: u64 = 40;

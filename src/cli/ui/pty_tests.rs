@@ -19,9 +19,9 @@ use crate::cli::style::fixture::{call, dispute, event, finding, started};
 use crate::cli::ui::dialogs::dispute::Dialog;
 use crate::cli::ui::live::progress::Progress;
 use crate::workflows::run::ports::{DisputeResolver as _, EventSink as _, PersonQuestion};
-use crate::workspace::code::anchors::Excerpt;
 use glee_model::domain::event::{EventKind, Purpose, RunEvent};
 use glee_model::domain::{Role, Route, Tag};
+use glee_workspace::code::anchors::Excerpt;
 
 const CASE: &str = "GLEE_PTY_CASE";
 

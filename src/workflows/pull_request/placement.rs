@@ -5,10 +5,10 @@ use std::ops::RangeInclusive;
 
 use crate::workflows::hosts::{ChangedFile, HostKind};
 use crate::workflows::pull_request::input::RequestReview;
-use crate::workspace::code::anchors::Blocks;
 use glee_model::domain::{Finding, Location, SettledFinding};
 use glee_protocol::secrets::redact;
 use glee_protocol::text::{markup, printable};
+use glee_workspace::code::anchors::Blocks;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CommentPlace {

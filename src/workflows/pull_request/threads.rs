@@ -15,9 +15,9 @@ use crate::workflows::hosts::Thread;
 use crate::workflows::pull_request::input::RequestReview;
 use crate::workflows::pull_request::marker::{self, FindingMark, FindingName};
 use crate::workflows::review::findings::recognition;
-use crate::workspace::code::anchors::{self, Blocks};
 use glee_model::domain::{Anchor, Finding, SettledFinding};
 use glee_model::rules::consensus::similarity::identity::Wordings;
+use glee_workspace::code::anchors::{self, Blocks};
 
 /// If the block of a thread was edited, a finding counts as near the thread if it is at most this number of lines
 /// away.

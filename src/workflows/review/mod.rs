@@ -41,11 +41,11 @@ use crate::workflows::run::redaction::Redaction;
 use crate::workflows::run::resources::RunResources;
 use crate::workflows::run::workflow::Workflow as _;
 use crate::workflows::run::write_guard::WriteGuard;
-use crate::workspace::{Target, Unfollowed, WorkspaceError};
 use glee_model::domain::event::{AtBase, EventKind, FixRequest, Mode, Plan, ReviewEvent, RunEvent};
 use glee_model::domain::{
     Agent, AgentName, Dispute, DisputeNumber, ExitReason, Outcome, Route, RunId, Usage,
 };
+use glee_workspace::{Target, Unfollowed, WorkspaceError};
 
 pub use crate::workflows::review::recorded::preview::{Preview, preview};
 pub use crate::workflows::review::recorded::prune::{Pruned, prune, prune_transcripts};

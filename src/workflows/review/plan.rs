@@ -7,8 +7,6 @@ use std::collections::BTreeSet;
 
 use crate::agents::AdapterKind;
 use crate::workflows::review::recorded::reuse::instructions::is_instruction;
-use crate::workspace::Target;
-use crate::workspace::select::filter;
 use glee_model::domain::event::{FixRequest, Mode, Plan};
 use glee_model::domain::{Advice, Agent, AgentName, FindingId, Role, Route, SkipReason};
 use glee_model::rules::consensus::Policy;
@@ -17,6 +15,8 @@ use glee_protocol::request::SourceFile;
 use glee_protocol::secrets;
 use glee_store::config::schema::values::ReviewerChoice;
 use glee_store::config::settings::{Compare, Settings, Validate};
+use glee_workspace::Target;
+use glee_workspace::select::filter;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReviewPlanError {

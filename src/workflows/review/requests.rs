@@ -8,7 +8,6 @@ use crate::workflows::review::findings::round::MergeSettings;
 use crate::workflows::review::findings::round::RoundContext;
 use crate::workflows::review::findings::{recognition, unsure};
 use crate::workflows::review::state::ReviewState;
-use crate::workspace::diff::delta;
 use glee_model::domain::event::{CallAnswer, CallId, Purpose};
 use glee_model::domain::{
     AnswerStatus, AskedFile, Disposition, Dispute, Finding, FindingId, RaisedIn, RunId, meanings,
@@ -21,6 +20,7 @@ use glee_protocol::request::{
 use glee_protocol::text::references;
 use glee_store::history::queries::problems::KnownProblems;
 use glee_store::history::queries::rows::Binding;
+use glee_workspace::diff::delta;
 
 pub(crate) struct RequestBuilder<'a> {
     pub(crate) state: &'a ReviewState,

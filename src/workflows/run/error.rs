@@ -2,10 +2,10 @@
 
 use std::io;
 
-use crate::workspace::WorkspaceError;
 use glee_model::domain::{Advice, ExitReason, RunId};
 use glee_protocol::prompts::PromptError;
 use glee_store::history::JournalError;
+use glee_workspace::WorkspaceError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {

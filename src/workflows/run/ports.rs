@@ -3,12 +3,12 @@
 use std::sync::{Arc, Mutex};
 
 use crate::agents::StopHandle;
-use crate::workspace::code::anchors::Excerpt;
 use glee_model::domain::event::{CallId, Event};
 use glee_model::domain::{
     Approach, Decision, Dispute, Opinion, Question, Route, RulingWord, Untrusted,
 };
 use glee_protocol::request::StagePosition;
+use glee_workspace::code::anchors::Excerpt;
 use serde::Serialize;
 
 pub trait EventSink: Send {

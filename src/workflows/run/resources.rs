@@ -15,7 +15,6 @@ use crate::workflows::run::error::RunError;
 use crate::workflows::run::ports::{EventSink, Sink};
 use crate::workflows::run::redaction::Redaction;
 use crate::workflows::run::write_guard::{self, Found, WriteGuard};
-use crate::workspace::root::Workspace;
 use glee_model::domain::event::{CallAnswer, CallId, Event, EventKind, RunEvent};
 use glee_model::domain::{Agent, RunId, Spent};
 use glee_protocol::prompts;
@@ -26,6 +25,7 @@ use glee_store::config::settings::Settings;
 use glee_store::history::JournalError;
 use glee_store::history::store::Journal;
 use glee_system::log;
+use glee_workspace::root::Workspace;
 
 pub struct RunSetup {
     pub workspace: Arc<Workspace>,

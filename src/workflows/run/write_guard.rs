@@ -10,12 +10,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::workspace::guard::control_files::{ControlKind, control_kind};
-use crate::workspace::root::Workspace;
-use crate::workspace::{
+use glee_model::domain::event::{CallAnswer, CallId};
+use glee_workspace::guard::control_files::{ControlKind, control_kind};
+use glee_workspace::root::Workspace;
+use glee_workspace::{
     ChangeKind, ChangedSubject, ObservedChange, TreeFingerprint, Unfollowed, WorkspaceError,
 };
-use glee_model::domain::event::{CallAnswer, CallId};
 
 /// While other guarded calls are running, a new call reuses an observation of the tree if the observation is
 /// younger than this duration.

@@ -1,9 +1,9 @@
 //! Builds the plan of a watch from the settings.
 
-use crate::workspace::root::Workspace;
 use glee_model::domain::{Advice, Agent, Job, Role, WatchPlan};
 use glee_store::config::schema::values::ReviewerChoice;
 use glee_store::config::settings::{Compare, Settings};
+use glee_workspace::root::Workspace;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum WatchPlanError {

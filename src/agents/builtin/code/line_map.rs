@@ -1,6 +1,6 @@
 //! Uses a unified diff to map the old line numbers of a file to the new line numbers, and to restore the old text.
 
-use crate::workspace::diff::parse::{self, DiffMark, Patch, Side};
+use glee_workspace::diff::parse::{self, DiffMark, Patch, Side};
 
 #[derive(Debug)]
 pub(crate) struct LineMap(Option<Patch>);

@@ -16,8 +16,8 @@ use ast_grep_language::SupportLang;
 
 use super::catalog::Catalog;
 use crate::agents::builtin::code::language;
-use crate::workspace::code::{anchors, comments};
 use glee_model::domain::{Ground, Tag};
+use glee_workspace::code::{anchors, comments};
 
 /// A rule looks at all that is inside a node and around it, and some rules do so recursively. The time of a search
 /// therefore grows with the square of the depth, and a deep tree exhausts the stack.

@@ -21,7 +21,7 @@ use nix::unistd::{getegid, geteuid};
 use super::{network, sockets};
 use crate::agents::Confinement;
 use crate::agents::process::sandbox::confinement::{Hold, SHARED_MEMORY, Surroundings};
-use crate::workspace::git::path_bytes;
+use glee_workspace::git::path_bytes;
 
 /// If Glee's binary gets this hidden first argument, the binary only tests whether namespaces work, and then
 /// exits.

@@ -16,9 +16,9 @@ use super::confinement::Guarded;
 use super::paths::{caches, own_folders, real, variable};
 use crate::agents::probe::executable;
 use crate::agents::{AdapterKind, Invocation};
-use crate::workspace::git::path_bytes;
-use crate::workspace::guard::inside_tree;
 use glee_model::domain::Agent;
+use glee_workspace::git::path_bytes;
+use glee_workspace::guard::inside_tree;
 
 /// Closed on every system: the homes of all users, and what the system hands to one user or service.
 const SYSTEM: [&str; 4] = ["/home", "/root", "/run/secrets", "/run/user"];

@@ -8,13 +8,13 @@ use clap::Subcommand;
 
 use crate::cli::context::{CommandError, CommandResult, Globals, history, place, print, stream};
 use crate::cli::style;
-use crate::workspace::root::Workspace;
-use crate::workspace::{ExchangeRemote, FetchedRecord};
 use glee_model::domain::{ExitReason, Person};
 use glee_protocol::text::printable;
 use glee_store::history::store::Journal;
 use glee_store::history::{HistoryRecord, Outgoing, Refusal};
 use glee_system::private;
+use glee_workspace::root::Workspace;
+use glee_workspace::{ExchangeRemote, FetchedRecord};
 
 const LISTED: usize = 50;
 

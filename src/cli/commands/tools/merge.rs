@@ -10,14 +10,14 @@ use crate::cli::context::{
     settings, stream, unreadable,
 };
 use crate::workflows::review::recorded::view;
-use crate::workspace::advisories::check;
-use crate::workspace::code::{anchors::Blocks, citation};
-use crate::workspace::root::Workspace;
 use glee_model::domain::ExitReason;
 use glee_model::rules::consensus::{self, Answers, Member, Policy};
 use glee_protocol::merge_input::{self, MergeInput};
 use glee_protocol::text::printable;
 use glee_store::config::settings::Advisories;
+use glee_workspace::advisories::check;
+use glee_workspace::code::{anchors::Blocks, citation};
+use glee_workspace::root::Workspace;
 
 /// Merge findings of several reviewers into one answer, offline
 #[derive(Debug, clap::Args)]

@@ -21,14 +21,14 @@ use crate::cli::ui::dialogs::questions::{self, AskError};
 use crate::workflows::review::{
     self, Preview, ReviewPlanError, disputes::rulings, disputes::rulings::SharedRulings,
 };
-use crate::workspace::root::Workspace;
-use crate::workspace::{SelectOptions, Target, TargetSpec};
 use glee_model::domain::event::{AtBase, Mode, Plan, Staged};
 use glee_model::domain::{Agent, AgentName, ExitReason, Role, Route};
 use glee_protocol::text::printable;
 use glee_store::config::presets;
 use glee_store::config::schema::values::ConfirmAbove;
 use glee_store::config::settings::Settings;
+use glee_workspace::root::Workspace;
+use glee_workspace::{SelectOptions, Target, TargetSpec};
 
 /// Review code, and optionally fix findings and settle disputes
 #[derive(Debug, clap::Args)]

@@ -13,14 +13,14 @@ use crate::agents::builtin::rules::PROJECT_RULES;
 use crate::cli::context::settings::{self, Places};
 use crate::cli::context::{CommandError, Globals, execute};
 use crate::workflows::review::loosening;
-use crate::workspace::root::Workspace;
-use crate::workspace::{ControlFiles, SelectOptions, TargetSpec};
 use glee_model::domain::{Agent, AgentName, Loosened, RawFinding, Role, Severity, Tag};
 use glee_protocol::prompts;
 use glee_store::config::ConfigSources;
 use glee_store::config::files::paths::{PROJECT_FILE, PROJECT_FOLDER};
 use glee_store::config::files::rulings::is_shared;
 use glee_store::config::settings::Settings;
+use glee_workspace::root::Workspace;
+use glee_workspace::{ControlFiles, SelectOptions, TargetSpec};
 
 const IGNORE: &str = ".gleeignore";
 

@@ -34,8 +34,6 @@ use crate::workflows::run::error::RunError;
 use crate::workflows::run::ports::{
     Choice, DisputeResolver, EventSink, PersonAnswer, PersonQuestion,
 };
-use crate::workspace::root::Workspace;
-use crate::workspace::{ControlFiles, TreeLock};
 use glee_model::domain::event::{AtBase, CallId, Event, Mode, Plan};
 use glee_model::domain::{
     Agent, AgentName, Dispute, DisputeNumber, ExitReason, FindingId, Role, Route, RulingWord,
@@ -46,6 +44,8 @@ use glee_store::config::layers::layer::Setting;
 use glee_store::config::settings::{Compare, Sandbox, Settings};
 use glee_store::config::{self, ConfigSources, Loaded};
 use glee_system::{log, private};
+use glee_workspace::root::Workspace;
+use glee_workspace::{ControlFiles, TreeLock};
 
 pub(crate) struct CommandContext<'a> {
     pub(crate) outputs: &'a Outputs,

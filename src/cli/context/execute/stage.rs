@@ -17,11 +17,11 @@ use crate::cli::ui::{dialogs::prompter::PersonDialog, terminal::Terminal};
 use crate::workflows::consensus::{self, Rest, StageOutcome, files};
 use crate::workflows::review::{self, RunSetup};
 use crate::workflows::run::ports::Prompter;
-use crate::workspace::root::Workspace;
 use glee_model::domain::{ExitReason, Role, RunId, StagePlan};
 use glee_protocol::text::printable;
 use glee_store::config::settings::Settings;
 use glee_store::history::store::Journal;
+use glee_workspace::root::Workspace;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct StageRequest {

@@ -11,7 +11,6 @@ use crate::workflows::hosts::{
 use crate::workflows::pull_request::{
     Publication, Replies, RequestDispute, RequestReview, ThreadChange, plan, replies,
 };
-use crate::workspace::code::anchors::Blocks;
 use glee_model::domain::{
     Answer, AnswerStatus, Caps, Coverage, Disposition, Dispute, DisputeId, DisputeNumber, ExactFix,
     ExitReason, Finding, FindingId, FindingState, Objector, Outcome, Proof, RawFinding, Response,
@@ -19,6 +18,7 @@ use glee_model::domain::{
     RunId, SettledFinding, Severity, SharedAnchor, SharedRuling, Tag, Untrusted, Usage,
 };
 use glee_store::config::settings::PrSettings;
+use glee_workspace::code::anchors::Blocks;
 
 pub(crate) const AUTHOR: &str = "author";
 pub(crate) const MEMBER: &str = "member";

@@ -8,12 +8,12 @@ use std::path::Path;
 use crate::workflows::review::plan::shard_limit;
 use crate::workflows::review::state::ReviewState;
 use crate::workflows::run::error::RunError;
-use crate::workspace::{
-    Restaged, SelectOptions, SelectionRules, Since, TreeId, code::anchors::Blocks, root::Workspace,
-};
 use glee_model::domain::event::{CallId, EventKind, PartlyChanged, ReviewEvent, Staged};
 use glee_model::domain::{Anchor, FileChange, Finding, Location, RunId};
 use glee_store::config::settings::Settings;
+use glee_workspace::{
+    Restaged, SelectOptions, SelectionRules, Since, TreeId, code::anchors::Blocks, root::Workspace,
+};
 
 #[derive(Clone, Copy)]
 pub(crate) struct Trees<'a> {

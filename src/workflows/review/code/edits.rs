@@ -1,8 +1,8 @@
 //! Extracts the removed and added lines from the diff of a recorded change.
 
-use crate::workspace::diff::parse::{self, DiffMark};
 use glee_model::domain::FileChange;
 use glee_model::rules::review::reversal::LineEdit;
+use glee_workspace::diff::parse::{self, DiffMark};
 
 pub(crate) fn edit_of(change: &FileChange) -> Option<LineEdit> {
     let mut edit = LineEdit {

@@ -10,13 +10,13 @@ use std::mem::take;
 use std::path::{Path, PathBuf};
 
 use crate::workflows::run::redaction::Redaction;
-use crate::workspace::SelectionRules;
-use crate::workspace::code::anchors::{self, Excerpt};
-use crate::workspace::root::Workspace;
-use crate::workspace::select::shards;
 use glee_model::domain::{Coverage, Finding};
 use glee_protocol::request::SourceFile;
 use glee_system::{files, private};
+use glee_workspace::SelectionRules;
+use glee_workspace::code::anchors::{self, Excerpt};
+use glee_workspace::root::Workspace;
+use glee_workspace::select::shards;
 
 /// The number of lines before and after a finding in an excerpt.
 const AROUND: u32 = 4;

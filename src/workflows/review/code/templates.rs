@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use crate::workflows::run::error::RunError;
-use crate::workspace::root::Workspace;
 use glee_model::domain::event::{Mode, Plan};
 use glee_system::{files, private};
+use glee_workspace::root::Workspace;
 
 /// Returns the folder with the project's templates. If the change under review edits `.glee`, the folder is a copy
 /// from the base commit. If the change does not edit `.glee` but the run has a coder, the folder is a copy from

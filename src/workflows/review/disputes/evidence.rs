@@ -9,10 +9,10 @@ use std::collections::BTreeSet;
 
 use crate::workflows::review::disputes::references::{self, Support};
 use crate::workflows::review::{code::coder_changes, requests::RequestBuilder};
-use crate::workspace::code::{citation::inserted, cited};
 use glee_model::domain::{CitedCode, Dispute, Ruling, RulingRecord};
 use glee_protocol::request::{CoderWritten, SourceFile};
 use glee_protocol::text::references::Reference;
+use glee_workspace::code::{citation::inserted, cited};
 
 impl RequestBuilder<'_> {
     /// Whether the cited code exists, whether the coder wrote the code in this run, and whether the code is about the

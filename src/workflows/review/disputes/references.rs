@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-use crate::workspace::code::anchors::{self, Blocks, Excerpt};
 use glee_model::domain::{Dispute, Finding, Ruling, Untrusted, meanings};
 use glee_model::rules::consensus::similarity::identity::identifiers;
 use glee_model::rules::consensus::similarity::vectors::is_stop_word;
 use glee_model::rules::consensus::similarity::wording::is_plain;
 use glee_protocol::text::references::{self, Reference};
+use glee_workspace::code::anchors::{self, Blocks, Excerpt};
 
 /// For a dispute, Glee shows at most `CITED` pieces of cited code. Each piece has `AROUND` additional lines before
 /// and after the cited lines.

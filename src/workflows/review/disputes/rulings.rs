@@ -10,7 +10,6 @@ use jiff::Timestamp;
 
 use crate::workflows::review::{findings::recognition, state::ReviewState};
 use crate::workflows::run::error::RunError;
-use crate::workspace::{RulingFile, Target, TargetSpec, code::anchors, root::Workspace};
 use glee_model::domain::{
     AgentName, DisputeId, Finding, RawFinding, RuledBy, RuledFinding, RuledPlace, Ruler, RulingRef,
     Severity, SharedRuling, Tag,
@@ -22,6 +21,7 @@ use glee_store::config::files::rulings::{FOLDER, MAX_FILES, is_note, is_shared, 
 use glee_store::config::settings::MaxAge;
 use glee_store::history::queries::rows::{Binding, DisputeRecord};
 use glee_store::history::{JournalError, store::Journal};
+use glee_workspace::{RulingFile, Target, TargetSpec, code::anchors, root::Workspace};
 
 const NAMED: usize = 5;
 

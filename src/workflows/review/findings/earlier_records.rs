@@ -7,10 +7,10 @@ use std::rc::Rc;
 use crate::workflows::review::code::coder_changes::Trees;
 use crate::workflows::review::code::sources::Sources;
 use crate::workflows::run::redaction::Redaction;
-use crate::workspace::code::anchors::Blocks;
 use glee_model::domain::{Anchor, Dispute, DisputeNumber, RunId};
 use glee_store::history::store::Journal;
 use glee_system::files;
+use glee_workspace::code::anchors::Blocks;
 
 /// Glee reads the code of at most this number of rounds of an earlier run.
 const ROUNDS: u32 = 20;

@@ -7,11 +7,11 @@ use std::rc::Rc;
 use similar::TextDiff;
 
 use crate::workflows::review::findings::round::TextOf;
-use crate::workspace::code::anchors::Blocks;
-use crate::workspace::diff::unified;
 use glee_model::domain::{Anchor, Finding};
 use glee_model::rules::consensus::similarity::identity::Wordings;
 use glee_model::rules::consensus::similarity::likeness::NEAR;
+use glee_workspace::code::anchors::Blocks;
+use glee_workspace::diff::unified;
 
 /// If the earlier code is not known, a finding is near an earlier one if it is at most this number of lines away.
 const FAR: u32 = 20;

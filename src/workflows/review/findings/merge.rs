@@ -11,9 +11,6 @@ use crate::workflows::review::findings::numbered::{NewFinding, Numbered};
 use crate::workflows::review::findings::round::{Round, RoundContext, TextOf};
 use crate::workflows::review::findings::{pairs, recognition, replacement};
 use crate::workflows::review::state::{ReviewState, raised::RaisedFinding};
-use crate::workspace::advisories::check;
-use crate::workspace::code::anchors::Blocks;
-use crate::workspace::code::citation;
 use glee_model::domain::event::{CallAnswer, CallId, EventKind, Purpose, ReviewEvent};
 use glee_model::domain::{
     AdvisoryStatus, AgentName, Confidence, Corroboration, Finding, FindingId, Location, Position,
@@ -27,6 +24,9 @@ use glee_protocol::merge_input;
 use glee_protocol::text::location;
 use glee_store::config::settings::Advisories;
 use glee_store::history::queries::rows::Binding;
+use glee_workspace::advisories::check;
+use glee_workspace::code::anchors::Blocks;
+use glee_workspace::code::citation;
 
 const GLEE: &str = "glee";
 

@@ -12,7 +12,6 @@ use std::ops::RangeInclusive;
 use crate::workflows::review::findings::relations::{self, may_close};
 use crate::workflows::review::findings::round::{MergeSettings, Round, TextOf};
 use crate::workflows::review::state::ReviewState;
-use crate::workspace::code::anchors::Blocks;
 use glee_model::domain::event::{EventKind, ReviewEvent, RunEvent};
 use glee_model::domain::{
     AgentName, Anchor, Disposition, DisputeNumber, Finding, FindingId, Relation, RulingRef, RunId,
@@ -23,6 +22,7 @@ use glee_model::rules::consensus::similarity::likeness::{Likeness, NEAR};
 use glee_model::rules::review::mandatory;
 use glee_protocol::request::{RulingInForce, SourceFile};
 use glee_store::history::queries::rows::Binding;
+use glee_workspace::code::anchors::Blocks;
 
 struct Placed<'a> {
     anchor: &'a Anchor,

@@ -13,9 +13,6 @@ use crate::workflows::review::disputes::references::exists;
 use crate::workflows::review::findings::edited::{self, Raised};
 use crate::workflows::review::findings::round::{Round, TextOf};
 use crate::workflows::run::redaction::Redaction;
-use crate::workspace::code::anchors::Blocks;
-use crate::workspace::code::cited;
-use crate::workspace::diff::unified;
 use glee_model::domain::event::{EventKind, ReviewEvent};
 use glee_model::domain::{
     Anchor, CitedChange, Disposition, Dispute, EarlierDispute, Finding, FindingId, Location,
@@ -25,6 +22,9 @@ use glee_model::rules::consensus::similarity::identity;
 use glee_model::rules::review::rulings;
 use glee_protocol::text::references::{self, Reference};
 use glee_store::history::queries::rows::Binding;
+use glee_workspace::code::anchors::Blocks;
+use glee_workspace::code::cited;
+use glee_workspace::diff::unified;
 
 /// In each round, at most this number of findings are reported as possible repetitions of an earlier dispute.
 const UNSURE: usize = 20;

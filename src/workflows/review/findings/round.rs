@@ -3,11 +3,11 @@
 use crate::workflows::review::code::sources::Sources;
 use crate::workflows::review::findings::earlier_records::Past;
 use crate::workflows::review::state::ReviewState;
-use crate::workspace::root::Workspace;
 use glee_model::domain::RunId;
 use glee_model::rules::consensus::Policy;
 use glee_store::config::settings::Settings;
 use glee_store::history::queries::problems::KnownProblems;
+use glee_workspace::root::Workspace;
 
 #[derive(Clone, Debug)]
 pub(crate) struct MergeSettings {

@@ -9,14 +9,14 @@ use crate::workflows::review::findings::debate::{self, MergedRound};
 use crate::workflows::review::findings::round::RoundContext;
 use crate::workflows::review::findings::round::TextOf;
 use crate::workflows::review::findings::{numbers, pairs, recognition};
-use crate::workspace::code::anchors::Blocks;
-use crate::workspace::diff::delta;
 use glee_model::domain::event::{EventKind, Purpose, ReviewEvent};
 use glee_model::domain::{Anchor, Finding, PairAnswer, PairId, RaisedIn, RawFinding, UnsurePair};
 use glee_model::rules::consensus::{self, Answers, Group, Member};
 use glee_protocol::request::{ComparedFinding, FindingPair, SourceFile, Task};
 use glee_store::history::queries::problems::KnownFinding;
 use glee_store::history::queries::rows::Binding;
+use glee_workspace::code::anchors::Blocks;
+use glee_workspace::diff::delta;
 
 /// The maximum number of pairs in a request.
 pub(crate) const PAIRS: usize = 40;

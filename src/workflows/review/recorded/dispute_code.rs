@@ -7,9 +7,9 @@ use crate::workflows::review::code::sources::Sources;
 use crate::workflows::review::disputes::references;
 use crate::workflows::review::state::ReviewState;
 use crate::workflows::run::redaction::Redaction;
-use crate::workspace::code::anchors::Excerpt;
 use glee_model::domain::event::Event;
 use glee_model::domain::{Dispute, Untrusted};
+use glee_workspace::code::anchors::Excerpt;
 
 /// The reviewed code of a dispute. The value is empty if the stored data of the run was deleted.
 #[derive(Debug, Default)]

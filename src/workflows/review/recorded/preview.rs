@@ -10,13 +10,13 @@ use crate::workflows::review::{
     state::ReviewState,
 };
 use crate::workflows::run::{error::RunError, redaction::Redaction};
-use crate::workspace::{Target, root::Workspace};
 use glee_model::domain::event::{CallId, EventKind, Plan, ReviewEvent};
 use glee_model::domain::{AgentName, Coverage, ReusedFrom, Role};
 use glee_protocol::{prompts, request::Request};
 use glee_store::config::schema::values::ReuseMode;
 use glee_store::config::settings::Settings;
 use glee_store::history::{queries::rows::Binding, store::Journal};
+use glee_workspace::{Target, root::Workspace};
 
 /// The average number of bytes per token of English text and code.
 const BYTES_A_TOKEN: u64 = 4;

@@ -5,9 +5,11 @@ use std::path::Path;
 
 use crate::workflows::review::state::ReviewState;
 use crate::workflows::run::error::RunError;
-use crate::workspace::{self, Needed, Prunable, TreeId, WorkspaceError, root::Workspace};
 use glee_model::domain::{RunId, event::RunEvent};
 use glee_store::history::{queries::rows::RunRow, store::Journal};
+use glee_workspace::{
+    self as workspace, Needed, Prunable, TreeId, WorkspaceError, root::Workspace,
+};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pruned {

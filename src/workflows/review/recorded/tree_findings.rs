@@ -16,9 +16,6 @@ use crate::workflows::review::findings::round::{MergeSettings, Round, TextOf};
 use crate::workflows::review::findings::{recognition, relations};
 use crate::workflows::review::{outcome, state::ReviewState};
 use crate::workflows::run::error::RunError;
-use crate::workspace::code::anchors::Blocks;
-use crate::workspace::root::Workspace;
-use crate::workspace::{BlockPlace, TargetSpec};
 use glee_model::domain::event::{EventKind, ReviewEvent};
 use glee_model::domain::{
     Anchor, Disposition, ExitReason, Finding, FindingId, FindingState, Location, Lowered, Outcome,
@@ -28,6 +25,9 @@ use glee_store::config::settings::Settings;
 use glee_store::history::queries::problems::KnownFinding;
 use glee_store::history::queries::rows::{Binding, RunRow};
 use glee_store::history::store::Journal;
+use glee_workspace::code::anchors::Blocks;
+use glee_workspace::root::Workspace;
+use glee_workspace::{BlockPlace, TargetSpec};
 
 /// A block with fewer lines than this number is recognised only in its original file, because short blocks, such
 /// as imports, occur in many files.

@@ -16,12 +16,12 @@ use crate::workflows::review::{
     state::ReviewState,
 };
 use crate::workflows::run::{error::RunError, redaction::Redaction};
-use crate::workspace::guard::control_files::{ControlKind, control_kind};
-use crate::workspace::{TreeId, root::Workspace};
 use glee_model::domain::event::{Event, Mode, Plan};
 use glee_model::domain::{Disposition, Dispute, DisputeNumber, ExitReason, Outcome, RunId};
 use glee_model::rules::consensus::Policy;
 use glee_store::history::store::Journal;
+use glee_workspace::guard::control_files::{ControlKind, control_kind};
+use glee_workspace::{TreeId, root::Workspace};
 
 #[derive(Debug)]
 pub(crate) struct Recorded {

@@ -13,8 +13,6 @@ use crate::workflows::review::recorded::view::recorded;
 use crate::workflows::run::ports::{
     Choice, DisputeResolver, EventSink, PersonAnswer, PersonQuestion,
 };
-use crate::workspace::root::Workspace;
-use crate::workspace::{SelectOptions, TargetSpec};
 use bench::*;
 use glee_model::domain::event::{Event, Mode};
 use glee_model::domain::{
@@ -23,6 +21,8 @@ use glee_model::domain::{
 use glee_protocol::request::{Request, Task};
 use glee_store::config::settings::{Budget, Limits, ReviewSettings, Settings};
 use glee_store::history::store::Journal;
+use glee_workspace::root::Workspace;
+use glee_workspace::{SelectOptions, TargetSpec};
 
 pub(crate) mod bench;
 mod budget;

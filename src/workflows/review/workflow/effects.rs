@@ -16,7 +16,6 @@ use crate::workflows::review::workflow::{ReviewInput, ReviewWorkflow};
 use crate::workflows::run::error::RunError;
 use crate::workflows::run::resources::RunResources;
 use crate::workflows::run::workflow::{Pending, Workflow as _};
-use crate::workspace::Since;
 use glee_model::domain::event::{DisputeEvent, EventKind, ReviewEvent};
 use glee_model::domain::{Agent, DisputeNumber, FindingId, PairAnswer, RaisedIn, RulingWord};
 use glee_store::config::schema::values::ReuseMode;
@@ -24,6 +23,7 @@ use glee_store::config::settings::Compare;
 use glee_store::history::JournalError;
 use glee_store::history::queries::problems::KnownProblems;
 use glee_store::history::queries::rows::{Binding, DisputeRecord};
+use glee_workspace::Since;
 
 impl ReviewWorkflow {
     fn known_rulings(&self) -> Result<Vec<Binding>, RunError> {

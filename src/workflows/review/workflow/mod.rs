@@ -27,7 +27,6 @@ use crate::workflows::run::ports::{Choice, DisputeResolver, PersonAnswer};
 use crate::workflows::run::resources::{EndedCall, RunResources};
 use crate::workflows::run::runner;
 use crate::workflows::run::workflow::{Pending, Prepared, Rest, Step, Workflow};
-use crate::workspace::code::cited;
 use glee_model::domain::event::{
     CallId, DisputeEvent, Event, EventKind, Plan, ReviewEvent, RunEvent,
 };
@@ -38,6 +37,7 @@ use glee_model::domain::{
 use glee_store::config::schema::values::ReuseMode;
 use glee_store::config::settings::Compare;
 use glee_store::history::queries::rows::Binding;
+use glee_workspace::code::cited;
 
 pub(crate) struct ReviewWorkflow {
     pub(crate) resources: RunResources,

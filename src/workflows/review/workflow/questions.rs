@@ -5,8 +5,8 @@ use crate::workflows::review::schedule::DisputeQuestion;
 use crate::workflows::review::workflow::{ReviewInput, ReviewWorkflow};
 use crate::workflows::run::ports::PersonQuestion;
 use crate::workflows::run::workflow::Pending;
-use crate::workspace::code::anchors::Excerpt;
 use glee_model::domain::{Dispute, DisputeNumber, Route, Untrusted};
+use glee_workspace::code::anchors::Excerpt;
 
 impl ReviewWorkflow {
     fn cited(&self, dispute: &Dispute) -> Vec<Excerpt> {

@@ -16,12 +16,12 @@ use crate::agents::{Agents, Stop, samples};
 use crate::workflows::run::ports::EventSink;
 use crate::workflows::watch::socket::protocol::{self, Intake};
 use crate::workflows::watch::status::WatchReport;
-use crate::workspace::root::Workspace;
 use bench::*;
 use glee_model::domain::event::{CallAnswer, Event, EventKind, RunEvent, WatchEvent};
 use glee_model::domain::{Action, Agent, ExitReason, Job, Role, Trigger, WatchStatus};
 use glee_protocol::request::{Request, Task};
 use glee_store::config::settings::Settings;
+use glee_workspace::root::Workspace;
 
 const QUARTER: Duration = Duration::from_secs(15 * 60);
 const SECOND: Duration = Duration::from_secs(1);

@@ -16,7 +16,6 @@ use crate::workflows::watch::issues::Issue;
 use crate::workflows::watch::state::{Cycle, Disputed};
 use crate::workflows::watch::workers::worker::WorkerMessage;
 use crate::workflows::watch::workflow::WatchWorkflow;
-use crate::workspace::code::cited;
 use glee_model::domain::event::{CallId, DisputeEvent, Purpose, Settlement, WatchEvent};
 use glee_model::domain::{
     Answer, Disposition, DisputeNumber, Finding, FindingId, RawFinding, Response, Ruler, Ruling,
@@ -25,6 +24,7 @@ use glee_model::domain::{
 use glee_model::rules::review::{mandatory, objections};
 use glee_protocol::request::{SourceFile, Task};
 use glee_protocol::text::references::references;
+use glee_workspace::code::cited;
 
 impl WatchWorkflow {
     pub(super) fn arbitrate(&mut self, cycle: &Cycle) -> Result<(), RunError> {

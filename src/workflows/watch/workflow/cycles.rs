@@ -16,13 +16,13 @@ use crate::workflows::watch::state::Cycle;
 use crate::workflows::watch::workers::worker::WorkerMessage;
 use crate::workflows::watch::workflow::{WatchInput, WatchWorkflow};
 use crate::workflows::watch::{compare, cycle};
-use crate::workspace::TreeId;
-use crate::workspace::root::Workspace;
 use glee_model::domain::event::{CallId, EventKind, Purpose, WatchEvent};
 use glee_model::domain::{Action, Agent, Ballot, RaisedIn, Trigger, Untrusted, WatchStatus};
 use glee_model::rules::watch::verdicts;
 use glee_protocol::request::Task;
 use glee_store::config::settings::Limits;
+use glee_workspace::TreeId;
+use glee_workspace::root::Workspace;
 
 const NOTIFY: Duration = Duration::from_secs(60);
 

@@ -328,7 +328,11 @@ mod tests {
     #[test]
     fn the_published_schema_is_this_one() {
         if std::env::var_os("UPDATE_SCHEMA").is_some() {
-            std::fs::write("../../docs/schema/config.json", format!("{:#}\n", json_schema())).unwrap();
+            std::fs::write(
+                "../../docs/schema/config.json",
+                format!("{:#}\n", json_schema()),
+            )
+            .unwrap();
         }
         let published: Value =
             serde_json::from_str(include_str!("../../../../../docs/schema/config.json")).unwrap();

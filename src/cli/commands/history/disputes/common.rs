@@ -8,12 +8,12 @@ use jiff::{Span, Timestamp, Zoned};
 
 use crate::cli::context::{CommandError, Globals, history, place, settings};
 use crate::workflows::review::recorded::view;
-use crate::workspace::root::Workspace;
 use glee_model::domain::{Anchor, Disposition, DisputeNumber, Person, RulingRef, RunId};
 use glee_store::config::settings::MaxAge;
 use glee_store::history::JournalError;
 use glee_store::history::queries::rows::{Binding, DisputeRecord};
 use glee_store::history::store::Journal;
+use glee_workspace::root::Workspace;
 
 /// Returns disputes about code that was removed from the tree. The rulings on these disputes are still in force.
 pub(crate) fn gone(

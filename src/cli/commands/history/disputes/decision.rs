@@ -6,10 +6,10 @@ use jiff::civil::Date;
 
 use crate::cli::commands::history::disputes::common::outcome;
 use crate::cli::context::{CommandError, Globals, history, place};
-use crate::workspace::code::cited;
 use glee_model::domain::{Disposition, DisputeNumber, RunId, Untrusted};
 use glee_protocol::text::printable;
 use glee_store::history::GivenRuling;
+use glee_workspace::code::cited;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RulingChoice {

@@ -8,13 +8,13 @@ use crate::cli::context::{
 };
 use crate::cli::style;
 use crate::workflows::review;
-use crate::workspace::root::Workspace;
 use glee_model::domain::{DisputeNumber, ExitReason, Ruler, SharedRuling};
 use glee_model::rules;
 use glee_protocol::{secrets, text::printable};
 use glee_store::config::files::rulings::{self, FOLDER, Shared};
 use glee_store::history::JournalError;
 use glee_store::history::store::Journal;
+use glee_workspace::root::Workspace;
 
 /// Write rulings to files that apply in other clones and in CI
 #[derive(Debug, clap::Args)]

@@ -9,14 +9,14 @@ use crate::cli::report::written::{self, WrittenReport};
 use crate::cli::style::{self, Style};
 use crate::workflows::review::recorded::view;
 use crate::workflows::review::{self, ReviewPlanError};
-use crate::workspace::TreeId;
-use crate::workspace::root::Workspace;
 use glee_model::domain::event::{Event, EventKind, Mode, Plan, ReviewEvent, RunEvent};
 use glee_model::domain::{Agent, ExitReason, Role, Route, RunId};
 use glee_protocol::text::printable;
 use glee_store::config::settings::Settings;
 use glee_store::history::queries::rows::RunRow;
 use glee_store::history::store::Journal;
+use glee_workspace::TreeId;
+use glee_workspace::root::Workspace;
 
 pub(crate) fn table(rows: &[RunRow], look: Style) -> String {
     let head = [

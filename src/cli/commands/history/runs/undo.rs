@@ -10,14 +10,14 @@ use crate::cli::context::{
 };
 use crate::cli::style::{self, Style, columns};
 use crate::cli::ui::dialogs::questions::{self, AskError};
-use crate::workspace::root::Workspace;
-use crate::workspace::{
-    Forced, Kept, TreeId, UndoConflict, UndoEffect, UndoOptions, UndoPlan, Undone,
-};
 use glee_model::domain::event::{EventKind, ReviewEvent, RunEvent};
 use glee_model::domain::{ExitReason, RunId};
 use glee_protocol::text::printable;
 use glee_store::history::store::{self, Journal};
+use glee_workspace::root::Workspace;
+use glee_workspace::{
+    Forced, Kept, TreeId, UndoConflict, UndoEffect, UndoOptions, UndoPlan, Undone,
+};
 
 /// Undo the changes that the coder made in a run
 #[derive(Debug, clap::Args)]
@@ -430,7 +430,7 @@ impl Found {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workspace::Clash;
+    use glee_workspace::Clash;
 
     #[test]
     fn the_list_fits_into_narrow_terminals() {

@@ -9,8 +9,8 @@ use super::options::{HOOKS, Hook, HookOptions};
 use super::{managers, script};
 use crate::cli::context::{CommandError, CommandResult, Globals, one_of, place};
 use crate::cli::report::paths::WorkFolder;
-use crate::workspace::{HooksFolder, Workspace};
 use glee_model::domain::ExitReason;
+use glee_workspace::{HooksFolder, Workspace};
 
 /// Install a hook of git that reviews commits or pushes
 #[derive(Debug, clap::Args)]

@@ -3,7 +3,7 @@
 
 use super::options::Hook;
 use crate::cli::context::CommandError;
-use crate::workspace::{HooksFolder, Workspace};
+use glee_workspace::{HooksFolder, Workspace};
 
 /// The possible names of lefthook's configuration file.
 const LEFTHOOK: [&str; 6] = [

@@ -6,9 +6,9 @@ use std::time::Duration;
 use super::options::{HOOKS, Hook, HookMode, HookOptions};
 use crate::cli::commands::work::review;
 use crate::cli::context::{CommandError, CommandResult, Globals, one_of, place, stream};
-use crate::workspace::{PushedCommits, PushedRef};
 use glee_model::domain::ExitReason;
 use glee_protocol::text::printable;
+use glee_workspace::{PushedCommits, PushedRef};
 
 /// Run the review of a hook (git runs this command)
 #[derive(Debug, clap::Args)]

@@ -7,7 +7,6 @@ use jiff::civil::Date;
 use super::{RecordedRun, RunOption, finding_word, known};
 use crate::cli::commands::history::disputes::common;
 use crate::cli::context::{CommandError, CommandResult, Globals, history, stream};
-use crate::workspace::code::cited;
 use glee_model::domain::event::ReviewEvent;
 use glee_model::domain::{
     Answer, Disposition, Dispute, DisputeNumber, ExitReason, Finding, FindingId, FindingState,
@@ -15,6 +14,7 @@ use glee_model::domain::{
 };
 use glee_protocol::text::printable;
 use glee_store::history::GivenRuling;
+use glee_workspace::code::cited;
 
 /// Rule that a finding need not be fixed: it is wrong, or a risk that you accept
 #[derive(Debug, clap::Args)]

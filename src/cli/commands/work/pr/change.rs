@@ -4,11 +4,11 @@ use super::connection::{RequestOnHost, failed, short};
 use crate::cli::context::{CommandError, Globals};
 use crate::workflows::hosts::PullRequest;
 use crate::workflows::pull_request::{posted, rulings};
-use crate::workspace::root::Workspace;
-use crate::workspace::{ChangeSource, ControlFiles, FetchedChange, Target, TargetSpec};
 use glee_model::domain::event::{Mode, Plan, PullRequestPlan};
 use glee_model::domain::{PostedProblem, SharedRuling};
 use glee_protocol::text::printable;
+use glee_workspace::root::Workspace;
+use glee_workspace::{ChangeSource, ControlFiles, FetchedChange, Target, TargetSpec};
 
 /// The commits of a pull request, which Glee fetched from the host. The commits stay in the repository until
 /// this struct is dropped.

@@ -14,7 +14,6 @@ use crate::workflows::pull_request::{
     PersonRuling, Replies, ReplyObjection, RequestDispute, replies,
 };
 use crate::workflows::review::disputes::rulings::shared_form;
-use crate::workspace::code::cited;
 use glee_model::domain::event::{DisputeEvent, EventKind, Mode};
 use glee_model::domain::{
     Answer, Disposition, Dispute, DisputeNumber, EarlierDispute, FindingId, FindingState, Objector,
@@ -23,6 +22,7 @@ use glee_model::domain::{
 };
 use glee_store::history::queries::rows::DisputeRecord;
 use glee_store::history::{GivenRuling, store::Journal};
+use glee_workspace::code::cited;
 
 /// What Glee decided about the replies in the conversation of a pull request.
 #[derive(Debug, Default)]

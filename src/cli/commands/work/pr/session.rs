@@ -7,12 +7,12 @@ use crate::workflows::hosts::{ChangedFile, Conversation};
 use crate::workflows::pull_request::{RequestDispute, RequestReview};
 use crate::workflows::review::code::sources::Sources;
 use crate::workflows::review::recorded::view;
-use crate::workspace::FetchedChange;
-use crate::workspace::root::Workspace;
 use glee_model::domain::event::{Plan, PullRequestPlan};
 use glee_model::domain::{Outcome, RunId};
 use glee_store::config::settings::{PrSettings, Settings};
 use glee_store::history::store::Journal;
+use glee_workspace::FetchedChange;
+use glee_workspace::root::Workspace;
 
 pub(crate) struct RequestSession {
     pub(crate) on_host: RequestOnHost,

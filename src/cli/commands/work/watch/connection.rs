@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use crate::cli::context::{CommandError, Globals, place};
 use crate::workflows::watch::socket::protocol::CommandReply;
 use crate::workflows::watch::socket::{self, Client, SocketError};
-use crate::workspace::root::Workspace;
 use glee_protocol::text::printable;
+use glee_workspace::root::Workspace;
 
 pub(crate) fn address(workspace: &Workspace) -> Result<PathBuf, CommandError> {
     Ok(socket::address(&place::state_dir()?, workspace.root()))

@@ -18,7 +18,6 @@ use crate::workflows::review::findings::round::MergeSettings;
 use crate::workflows::review::findings::round::RoundContext;
 use crate::workflows::review::state::ReviewState;
 use crate::workflows::run::redaction::Redaction;
-use crate::workspace::root::Workspace;
 use glee_model::domain::event::{
     CallAnswer, CallId, EventKind, Mode, Plan, PullRequestPlan, Purpose, ReviewEvent, RunEvent,
 };
@@ -30,6 +29,7 @@ use glee_model::rules::consensus::Policy;
 use glee_protocol::request::SourceFile;
 use glee_store::history::recover;
 use glee_store::history::store::Journal;
+use glee_workspace::root::Workspace;
 
 /// The number of histories, unless the variable `HISTORIES` says more.
 const HISTORIES: usize = 120;

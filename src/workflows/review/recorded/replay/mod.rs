@@ -27,7 +27,6 @@ use crate::workflows::review::{
     requests::RequestBuilder,
 };
 use crate::workflows::run::{error::RunError, redaction::Redaction, workflow::Step};
-use crate::workspace::root::Workspace;
 use glee_model::domain::event::{
     CallAnswer, CallId, DisputeEvent, EventKind, FixRequest, PartlyChanged, Purpose, ReviewEvent,
     RunEvent,
@@ -39,6 +38,7 @@ use glee_model::domain::{
 use glee_store::config::settings::Settings;
 use glee_store::history::queries::{problems::KnownProblems, rows::Binding};
 use glee_store::history::store::Journal;
+use glee_workspace::root::Workspace;
 use record::RecordedCheck;
 
 #[derive(Debug)]

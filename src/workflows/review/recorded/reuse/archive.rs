@@ -5,11 +5,11 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use crate::workflows::run::redaction::Redaction;
-use crate::workspace::diff::delta::Delta;
-use crate::workspace::root::Workspace;
 use glee_model::domain::{AgentName, FileReview, RawFinding, ReadSet, RunId};
 use glee_protocol::{request::SourceFile, text::location};
 use glee_store::history::store::Journal;
+use glee_workspace::diff::delta::Delta;
+use glee_workspace::root::Workspace;
 
 /// What determines the reviewers' answers, except the code, as it was when the run began.
 #[derive(Debug)]

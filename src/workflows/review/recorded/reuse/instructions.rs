@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::archive::hash;
-use crate::workspace::select::read_hashes;
 use glee_system::files;
+use glee_workspace::select::read_hashes;
 
 /// The names under which programs look for instructions, in the folder of a file and in all folders above it.
 const NAMES: [&str; 10] = [

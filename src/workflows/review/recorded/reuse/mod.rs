@@ -24,8 +24,6 @@ use crate::workflows::review::state::ReviewState;
 use crate::workflows::review::{
     code::sources::Sources, findings::recognition, findings::round::TextOf,
 };
-use crate::workspace::diff::delta;
-use crate::workspace::select::read_hashes::{self, ReadHashes};
 use archive::{ShownFile, folder_of, hash, path_of, placed};
 use glee_model::domain::event::{CallAnswer, CallId, EventKind, Plan, Purpose, ReviewEvent};
 use glee_model::domain::{
@@ -40,6 +38,8 @@ use glee_store::config::schema::values::ReuseMode;
 use glee_store::config::settings::Settings;
 use glee_store::history::{JournalError, queries::rows::Binding};
 use glee_system::files;
+use glee_workspace::diff::delta;
+use glee_workspace::select::read_hashes::{self, ReadHashes};
 use instructions::Instructions;
 use origins::Origins;
 use search::Finder;

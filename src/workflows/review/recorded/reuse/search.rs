@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::archive::{Archive, KnownAnswer, LARGE, RecordedAnswer, RecordedAt, SMALL, ShownFile};
 use super::origins::Origins;
 use crate::workflows::review::state::Reuse;
-use crate::workspace::diff::delta::Delta;
-use crate::workspace::select::read_hashes::ReadHashes;
 use glee_model::domain::event::{EventKind, ReviewEvent};
 use glee_model::domain::{Agent, AskedFile, FileReview, HashedRead, RawFinding, ReusedFrom, RunId};
 use glee_protocol::request::SourceFile;
 use glee_store::history::JournalError;
+use glee_workspace::diff::delta::Delta;
+use glee_workspace::select::read_hashes::ReadHashes;
 
 pub(crate) struct Finder<'a> {
     archive: &'a Archive<'a>,

@@ -1,0 +1,8 @@
+//! Parses and computes diffs, applies diffs in memory, and compares files with the records of earlier reviews.
+
+pub(crate) mod changed_files;
+pub mod delta;
+pub(crate) mod metadata_changes;
+pub mod parse;
+pub mod patch;
+pub mod unified;

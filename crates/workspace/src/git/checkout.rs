@@ -1,0 +1,65 @@
+//! Writes the files of a commit to a folder, as the objects of git contain them: no filter, hook or line-end
+//! conversion takes part.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Component, Path, PathBuf};
+
+use crate::git::{GitObject, path_bytes};
+use crate::{Result, Workspace, WorkspaceError};
+
+/// The maximum size of a file, in bytes.
+const CAP: u64 = 1 << 30;
+
+const EXECUTABLE: u32 = 0o100_755;
+const LINK: u32 = 0o120_000;
+
+impl Workspace {
+    /// Writes the files of a commit below `folder`, if the function `wanted` accepts the path of a
+    /// file. The folder of a submodule is not written, because the repository does not contain its files.
+    pub fn write_commit(
+        &self,
+        commit: &str,
+        folder: &Path,
+        wanted: impl Fn(&str) -> bool,
+    ) -> Result<()> {
+        let Some(git) = &self.repository else {
+            return Ok(());
+        };
+        let mut objects = git.objects(None)?;
+        let mut links: Vec<(PathBuf, Vec<u8>)> = Vec::new();
+        for (mode, id, path) in git.entries_of(commit)? {
+            if !wanted(&path_bytes::shown(&path)) {
+                continue;
+            }
+            let relative = path_bytes::path(&path);
+            // A tree that was not made by git could name a path outside the folder.
+            let is_plain = |part: Component<'_>| matches!(part, Component::Normal(name) if !name.eq_ignore_ascii_case(".git"));
+            if !relative.components().all(is_plain) {
+                continue;
+            }
+            let place = folder.join(&relative);
+            let failed = |error| WorkspaceError::unreadable(&place)(error);
+            let GitObject::Bytes(bytes) = objects.read(&id, CAP)? else {
+                return Err(failed(std::io::ErrorKind::FileTooLarge.into()));
+            };
+            if mode == LINK {
+                links.push((place, bytes));
+                continue;
+            }
+            fs::create_dir_all(place.parent().unwrap_or(folder)).map_err(failed)?;
+            fs::write(&place, bytes).map_err(failed)?;
+            let rights = if mode == EXECUTABLE { 0o755 } else { 0o644 };
+            fs::set_permissions(&place, fs::Permissions::from_mode(rights)).map_err(failed)?;
+        }
+        // Links come last, so that no file is written through a link.
+        for (place, target) in links {
+            let failed = |error| WorkspaceError::unreadable(&place)(error);
+            fs::create_dir_all(place.parent().unwrap_or(folder)).map_err(failed)?;
+            // The folder can contain an earlier copy of the same commit.
+            drop(fs::remove_file(&place));
+            symlink(path_bytes::path(&target), &place).map_err(failed)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,23 @@
+//! Runs git, scans work trees, finds the history of a repository, and exchanges histories with remotes.
+
+pub mod checkout;
+pub mod exchange;
+pub mod fetched_change;
+pub mod hooks;
+pub mod identity;
+pub mod objects;
+pub mod path_bytes;
+pub(crate) mod plumbing;
+pub mod remote_address;
+pub(crate) mod shared_rulings;
+mod stacked;
+pub(crate) mod worktree_scan;
+
+pub use exchange::{ExchangeRemote, FetchedRecord};
+pub use fetched_change::{ChangeSource, FetchedChange};
+pub use hooks::{HooksFolder, PushedCommits, PushedRef};
+pub use identity::{HistoryPlace, Identity};
+pub use objects::{GitObject, Objects};
+pub use plumbing::{GitCall, Repository, object_id, records};
+pub use shared_rulings::{BlockPlace, RulingFile};
+pub use worktree_scan::{IndexEntry, LINK, Lstat, SUBMODULE, Scan};

@@ -1,0 +1,209 @@
+//! Lists two kinds of files: the index entries with their recorded times and sizes, and the untracked files that
+//! are not ignored.
+//!
+//! Glee decides from `lstat` alone whether a file equals its index entry, because a comparison by git can run the
+//! repository's filters. Only `ls-files --debug` prints the times in the index. The scan fails if a field is
+//! missing in the output of `ls-files --debug`.
+
+use std::collections::HashMap;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::git::path_bytes;
+use crate::git::plumbing::{Repository, object_id};
+use crate::{Result, WorkspaceError};
+
+const SKIP_WORKTREE: u32 = 1 << 30;
+const INTENT_TO_ADD: u32 = 1 << 29;
+
+const LIST: [&str; 8] = [
+    "ls-files",
+    "-z",
+    "-t",
+    "--stage",
+    "--debug",
+    "--cached",
+    "--others",
+    "--exclude-standard",
+];
+
+pub const LINK: u32 = 0o120_000;
+pub const SUBMODULE: u32 = 0o160_000;
+
+/// The seconds and nanoseconds of a time, each truncated to 32 bits as in git's index.
+type Time = (u32, u32);
+
+#[derive(Debug)]
+pub struct IndexEntry {
+    pub path: Vec<u8>,
+    pub mode: u32,
+    pub id: String,
+    /// The stage number in git's index: 1 to 3 for the versions of a file with a merge conflict, or 0 for other
+    /// files.
+    pub stage: u8,
+    ctime: Time,
+    mtime: Time,
+    ino: u32,
+    size: u32,
+    /// Whether a sparse checkout excludes the file.
+    pub(crate) is_sparse: bool,
+    /// Whether the index contains only the name of the file (`git add --intent-to-add`).
+    pub(crate) is_intent: bool,
+}
+
+#[derive(Debug, Default)]
+pub struct Scan {
+    pub entries: Vec<IndexEntry>,
+    /// The untracked files that are not ignored.
+    pub untracked: Vec<Vec<u8>>,
+    /// The untracked folders that are git repositories.
+    pub repositories: Vec<Vec<u8>>,
+    index_written: Time,
+}
+
+impl Repository {
+    pub fn scan(&self) -> Result<Scan> {
+        // The write time of git's index is read before the entries of the index. If git writes the index between
+        // the two reads, Glee hashes more files than necessary, but detects every changed file.
+        let index_written = std::fs::metadata(&self.index).map_or((0, 0), |meta| times(&meta).1);
+        let mut scan = Scan {
+            index_written,
+            ..Scan::default()
+        };
+        let listed = self.call(LIST).output()?;
+        let mut rest = listed.as_slice();
+        while !rest.is_empty() {
+            rest = scan.take(rest).ok_or_else(|| WorkspaceError::Git {
+                command: "ls-files".to_owned(),
+                message: "it printed an unexpected format".to_owned(),
+            })?;
+        }
+        Ok(scan)
+    }
+}
+
+impl Scan {
+    fn take<'a>(&mut self, listed: &'a [u8]) -> Option<&'a [u8]> {
+        let (record, rest) = listed.split_at(memchr::memchr(0, listed)?);
+        let rest = &rest[1..];
+        if let Some(path) = record.strip_prefix(b"? ") {
+            match path.strip_suffix(b"/") {
+                Some(folder) => self.repositories.push(folder.to_vec()),
+                None => self.untracked.push(path.to_vec()),
+            }
+            return Some(rest);
+        }
+        let (head, path) = record.split_at(memchr::memchr(b'\t', record)?);
+        let (details, rest) = rest.split_at(memchr::memchr_iter(b'\n', rest).nth(4)? + 1);
+        let [head, details] =
+            [head, details].map(|text| std::str::from_utf8(text).unwrap_or_default());
+        let [_, mode, id, stage] = head.split(' ').collect::<Vec<_>>()[..] else {
+            return None;
+        };
+        let field = |name| {
+            details
+                .split_ascii_whitespace()
+                .skip_while(|word| *word != name)
+                .nth(1)
+        };
+        let number = |text: &str| text.parse::<u32>().ok();
+        let time = |name| {
+            field(name)?
+                .split_once(':')
+                .and_then(|(s, ns)| Some((number(s)?, number(ns)?)))
+        };
+        let flags = u32::from_str_radix(field("flags:")?, 16).ok()?;
+        self.entries.push(IndexEntry {
+            path: path[1..].to_vec(),
+            mode: u32::from_str_radix(mode, 8).ok()?,
+            id: object_id(id.as_bytes())?,
+            stage: stage.parse().ok()?,
+            ctime: time("ctime:")?,
+            mtime: time("mtime:")?,
+            ino: number(field("ino:")?)?,
+            size: number(field("size:")?)?,
+            is_sparse: flags & SKIP_WORKTREE != 0,
+            is_intent: flags & INTENT_TO_ADD != 0,
+        });
+        Some(rest)
+    }
+
+    /// Whether the metadata `meta` proves that the content of a file equals the index entry `entry`.
+    pub fn is_clean(&self, entry: &IndexEntry, meta: &Metadata) -> bool {
+        let same_kind = match entry.mode {
+            SUBMODULE => return meta.is_dir(),
+            LINK => meta.is_symlink(),
+            mode => meta.is_file() && is_executable(meta) == (mode & 0o111 != 0),
+        };
+        let (ctime, mtime) = times(meta);
+        let same = (ctime, mtime, cut(meta.ino()), cut(meta.len()))
+            == (entry.ctime, entry.mtime, entry.ino, entry.size);
+        // If a file was written in the same clock tick as the index, a later write can leave the file's
+        // timestamps unchanged.
+        same_kind
+            && same
+            && entry.stage == 0
+            && entry.mtime < self.index_written
+            && !entry.is_intent
+    }
+}
+
+/// Calls `lstat` on paths below a root. A path that passes through a symbolic link to a folder counts as missing.
+#[derive(Debug)]
+pub struct Lstat<'a> {
+    root: &'a Path,
+    folders: HashMap<Vec<u8>, bool>,
+}
+
+impl<'a> Lstat<'a> {
+    pub fn below(root: &'a Path) -> Self {
+        Self {
+            root,
+            folders: HashMap::new(),
+        }
+    }
+
+    /// The metadata of a path. Returns `None` if the path does not exist, or if the path passes through a symbolic
+    /// link to a folder.
+    pub fn get(&mut self, path: &[u8]) -> Option<Metadata> {
+        let is_real = self.is_real(path_bytes::folder(path));
+        is_real
+            .then(|| std::fs::symlink_metadata(self.full(path)).ok())
+            .flatten()
+    }
+
+    pub fn full(&self, path: &[u8]) -> PathBuf {
+        self.root.join(path_bytes::path(path))
+    }
+
+    fn is_real(&mut self, folder: &[u8]) -> bool {
+        if folder.is_empty() {
+            return true;
+        }
+        if let Some(known) = self.folders.get(folder) {
+            return *known;
+        }
+        let real = self.is_real(path_bytes::folder(folder))
+            && std::fs::symlink_metadata(self.full(folder)).is_ok_and(|meta| meta.is_dir());
+        self.folders.insert(folder.to_vec(), real);
+        real
+    }
+}
+
+pub(crate) fn is_executable(meta: &Metadata) -> bool {
+    meta.mode() & 0o100 != 0
+}
+
+fn times(meta: &Metadata) -> (Time, Time) {
+    let time =
+        |seconds: i64, nanos: i64| (cut(seconds.cast_unsigned()), cut(nanos.cast_unsigned()));
+    (
+        time(meta.ctime(), meta.ctime_nsec()),
+        time(meta.mtime(), meta.mtime_nsec()),
+    )
+}
+
+fn cut(value: u64) -> u32 {
+    u32::try_from(value & u64::from(u32::MAX)).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,18 @@
+//! Selects the files of a review, applies filters and ignore rules, and splits the files into shards.
+
+pub mod attributes;
+pub mod changed_since;
+pub mod filter;
+pub mod ignores;
+pub mod read_hashes;
+pub(crate) mod recorded_rules;
+pub mod selection;
+pub mod shards;
+pub mod target;
+pub mod walk;
+
+pub use attributes::Attributes;
+pub use changed_since::Since;
+pub use ignores::{Ignores, RecordedIgnores};
+pub use recorded_rules::SelectionRules;
+pub use selection::{FilePart, SelectOptions, Target, TargetSpec};

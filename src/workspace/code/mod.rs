@@ -1,8 +1,0 @@
-//! Reads and decodes source code, divides it into blocks, checks the citations of findings, and records the
-//! code that rulings cite.
-
-pub mod anchors;
-pub mod citation;
-pub(crate) mod cited;
-pub mod comments;
-pub(crate) mod text_files;

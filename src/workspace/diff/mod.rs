@@ -1,8 +1,0 @@
-//! Parses and computes diffs, applies diffs in memory, and compares files with the records of earlier reviews.
-
-pub(crate) mod changed_files;
-pub mod delta;
-pub(crate) mod metadata_changes;
-pub(crate) mod parse;
-pub(crate) mod patch;
-pub(crate) mod unified;
