@@ -2,7 +2,6 @@
 //! another program, add a file to `adapters/programs` and an entry to [`adapters::registry`].
 
 pub mod adapters;
-pub mod builtin;
 pub mod calls;
 pub(crate) mod error;
 pub mod failure;

@@ -7,9 +7,9 @@ use std::process::ExitCode;
 
 use super::error::CommandResult;
 use crate::agents::adapters::programs::replay;
-use crate::agents::builtin;
 use crate::agents::process::supervisor::{self, orders};
 use crate::cli::ui::stream;
+use glee_builtin as builtin;
 use glee_model::domain::ExitReason;
 
 #[cfg(target_os = "linux")]

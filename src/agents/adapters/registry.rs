@@ -3,9 +3,8 @@
 use std::fmt;
 
 use crate::agents::adapters::programs::{
-    acp, claude, codex, copilot, gemini, json, opencode, qwen, replay, text,
+    acp, builtin, claude, codex, copilot, gemini, json, opencode, qwen, replay, text,
 };
-use crate::agents::builtin;
 use crate::agents::{Adapter, AgentError};
 use glee_model::domain::{Agent, FailureKind};
 use glee_store::config::layers::resolve::adapter_of;

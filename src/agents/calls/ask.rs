@@ -14,7 +14,6 @@ use tracing::{Instrument as _, Span, info, info_span, warn};
 use super::record::{self, CallEnd, CallRecord};
 use super::{price, retry};
 use crate::agents::adapters::registry;
-use crate::agents::builtin;
 use crate::agents::calls::state_cache::StateCache;
 use crate::agents::process::sandbox;
 use crate::agents::process::sandbox::confinement::Guarded;
@@ -22,6 +21,7 @@ use crate::agents::{
     AdapterKind, AgentError, Agents, AnswerText, Cooldown, Execute, Failed, ProcessError,
     ProcessJob, Query, Reading, Stop, TranscriptFiles,
 };
+use glee_builtin as builtin;
 use glee_model::domain::event::Transcript;
 use glee_model::domain::{Agent, AgentName, CallMetadata, FailureKind, Usage};
 use glee_protocol::request::Request;

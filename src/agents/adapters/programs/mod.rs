@@ -1,6 +1,7 @@
 //! Contains the adapters, with one file per program or protocol.
 
 pub(crate) mod acp;
+pub(crate) mod builtin;
 pub(crate) mod claude;
 pub(crate) mod codex;
 pub(crate) mod copilot;

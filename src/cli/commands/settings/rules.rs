@@ -62,7 +62,7 @@ pub(crate) fn run(
     _args: &Args,
     _globals: &crate::cli::context::Globals,
 ) -> crate::cli::context::CommandResult {
-    Err(crate::agents::builtin::BuiltinError::NotBuilt.into())
+    Err(glee_builtin::BuiltinError::NotBuilt.into())
 }
 
 #[cfg(feature = "astgrep")]
@@ -73,9 +73,9 @@ mod imp {
     use std::fmt::Write as _;
 
     use super::{Action, Args};
-    use crate::agents::builtin::{Catalog, Measure, RuleOrigin, Score, measure};
     use crate::cli::context::{CommandError, CommandResult, Globals};
     use crate::cli::style::count;
+    use glee_builtin::{Catalog, Measure, RuleOrigin, Score, measure};
     use glee_model::domain::ExitReason;
     use glee_protocol::text::printable;
 

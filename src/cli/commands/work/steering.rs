@@ -9,10 +9,10 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::agents::builtin::rules::PROJECT_RULES;
 use crate::cli::context::settings::{self, Places};
 use crate::cli::context::{CommandError, Globals, execute};
 use crate::workflows::review::loosening;
+use glee_builtin::rules::PROJECT_RULES;
 use glee_model::domain::{Agent, AgentName, Loosened, RawFinding, Role, Severity, Tag};
 use glee_protocol::prompts;
 use glee_store::config::ConfigSources;

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::agents::builtin;
 use crate::workflows::review::state::ReviewState;
+use glee_builtin as builtin;
 use glee_model::domain::event::{CallAnswer, Purpose};
 use glee_model::domain::{Agent, AgentName, Coverage, Role, UnreadFile};
 

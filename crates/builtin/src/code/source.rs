@@ -9,9 +9,9 @@ use glee_system::files;
 
 /// The text of a file, its kind of line breaks, and whether the file begins with a byte order mark.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct SourceText {
+pub struct SourceText {
     /// The text has `\n` line ends and no byte order mark.
-    pub(crate) text: String,
+    pub text: String,
     mark: bool,
     crlf: bool,
 }
@@ -19,7 +19,7 @@ pub(crate) struct SourceText {
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 impl SourceText {
-    pub(crate) fn read(root: &Path, path: &str) -> Result<Self, String> {
+    pub fn read(root: &Path, path: &str) -> Result<Self, String> {
         let text = files::read_to_string(&resolve(root, path)?).map_err(io_error(path))?;
         let (mark, text) = match text.strip_prefix(BYTE_ORDER_MARK) {
             Some(rest) => (true, rest.to_owned()),
@@ -55,7 +55,7 @@ impl SourceText {
     }
 }
 
-pub(crate) fn write(root: &Path, path: &str, source: &SourceText) -> Result<(), String> {
+pub fn write(root: &Path, path: &str, source: &SourceText) -> Result<(), String> {
     let target = resolve(root, path)?;
     let bytes = source.bytes();
     // A version that a killed fixer leaves is in its own temporary folder, never in the tree.
@@ -72,7 +72,7 @@ pub(crate) fn write(root: &Path, path: &str, source: &SourceText) -> Result<(), 
 }
 
 /// Returns the path of a regular file inside `root`. Fails if the path contains a symbolic link or a `.git` folder.
-pub(crate) fn resolve(root: &Path, path: &str) -> Result<PathBuf, String> {
+pub fn resolve(root: &Path, path: &str) -> Result<PathBuf, String> {
     let outside = || format!("`{path}` is outside the tree");
     let mut target = root.to_owned();
     for component in Path::new(path).components() {

@@ -5,9 +5,9 @@
 use ast_grep_core::Language as _;
 use ast_grep_language::SupportLang;
 
-pub(crate) use glee_workspace::code::anchors::{BUILT_IN as ALL, language_of as of_path};
+pub use glee_workspace::code::anchors::{BUILT_IN as ALL, language_of as of_path};
 
-pub(crate) fn named(name: &str) -> Option<SupportLang> {
+pub fn named(name: &str) -> Option<SupportLang> {
     name.parse().ok().filter(|language| ALL.contains(language))
 }
 

@@ -6,7 +6,7 @@ use ast_grep_core::Node;
 use ast_grep_core::tree_sitter::StrDoc;
 use ast_grep_language::SupportLang;
 
-use crate::agents::builtin::rules::scan::{self, SyntaxTree};
+use crate::rules::scan::{self, SyntaxTree};
 
 pub(crate) type Syntax<'a> = Node<'a, StrDoc<SupportLang>>;
 

@@ -1,10 +1,10 @@
 //! Analyses code for the embedded agents: languages, symbols, lines and source files.
 
 #[cfg(feature = "astgrep")]
-pub(crate) mod language;
+pub mod language;
 #[cfg(feature = "astgrep")]
 pub(crate) mod line_map;
 #[cfg(feature = "astgrep")]
-pub(crate) mod source;
+pub mod source;
 #[cfg(feature = "astgrep")]
 pub(crate) mod symbols;

@@ -13,8 +13,8 @@ use ast_grep_language::SupportLang;
 use serde::{Deserialize, Serialize};
 
 use super::packaged::{self, RuleFile};
-use crate::agents::builtin::code::language;
-use crate::agents::builtin::rules::PROJECT_RULES;
+use crate::code::language;
+use crate::rules::PROJECT_RULES;
 use glee_model::domain::{Advice, Cwe, Ground, Tag};
 use glee_protocol::text::{LenientValue, weakness};
 use glee_system::files;
@@ -42,9 +42,9 @@ pub struct RuleInfo {
     /// the code that the variable matched.
     pub message: String,
     pub note: Option<String>,
-    pub fixable: bool,
+    pub(crate) fixable: bool,
     /// Which code the rule is applied to. A rule of a project is applied to all code.
-    pub applies_to: Vec<Ground>,
+    pub(crate) applies_to: Vec<Ground>,
     pub origin: RuleOrigin,
 }
 
@@ -81,13 +81,13 @@ impl Advice for CatalogError {
 }
 
 pub struct Catalog {
-    pub(crate) rules: RuleCollection<SupportLang>,
+    pub rules: RuleCollection<SupportLang>,
     infos: BTreeMap<String, RuleInfo>,
 }
 
 impl Catalog {
     /// Loads the packaged rules and the project's rules that apply to at least one of the `paths`.
-    pub fn for_paths<'a>(
+    pub(crate) fn for_paths<'a>(
         root: &Path,
         paths: impl IntoIterator<Item = &'a str>,
     ) -> Result<Self, CatalogError> {
@@ -96,7 +96,7 @@ impl Catalog {
 
     /// Loads the packaged rules that have one of the `ids`, and all rules of the project. Rules that apply to none
     /// of the `paths` are omitted.
-    pub fn for_rules<'a>(
+    pub(crate) fn for_rules<'a>(
         root: &Path,
         paths: impl IntoIterator<Item = &'a str>,
         ids: impl IntoIterator<Item = &'a str>,

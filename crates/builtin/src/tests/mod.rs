@@ -8,10 +8,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{Builtin, BuiltinAdapter, answer};
-use crate::agents::adapters::interface::Adapter as _;
-use glee_model::domain::{Agent, AgentName, Role};
-use glee_protocol::request::Request;
+use super::answer;
 
 mod referee;
 
@@ -674,40 +671,5 @@ fn an_agent_takes_only_its_own_tasks() {
         answer("rules", b"{", tree.root()).unwrap_err().to_string(),
         "the request to the embedded agent is \
                                                                              not valid"
-    );
-}
-
-#[test]
-fn the_adapter_runs_glee_itself_with_nothing_in_its_environment() {
-    let request = json!({
-        "version": 1, "nonce": "c0ffee", "agent": "rules", "root": "/tree",
-        "task": {"kind": "review", "files": [], "focus": [], "rulings": []},
-    });
-    let request: Request = serde_json::from_value(request).unwrap();
-    let mut agent: Agent = serde_json::from_value(json!({
-        "name": "rules", "role": "reviewer", "command": ["builtin:rules"], "adapter": "builtin",
-    }))
-    .unwrap();
-    assert_eq!(agent.name, AgentName::from("rules"));
-    let program = crate::agents::probe::program::Program::new("/bin/glee");
-    let invocation = BuiltinAdapter
-        .command(&crate::agents::samples::query(&agent, &program, &request))
-        .unwrap();
-    assert_eq!(invocation.program, Path::new("/bin/glee"));
-    assert_eq!(invocation.args, ["__builtin", "rules"]);
-    assert!(invocation.env.is_empty());
-    assert_eq!(invocation.cwd, Path::new("/tree"));
-    assert_eq!(
-        serde_json::from_slice::<Request>(&invocation.stdin).unwrap(),
-        request
-    );
-    agent.role = Role::Judge;
-    let error = BuiltinAdapter
-        .command(&crate::agents::samples::query(&agent, &program, &request))
-        .unwrap_err();
-    assert_eq!(error.message, "`builtin:rules` cannot be a judge");
-    assert_eq!(
-        Builtin::ALL.map(Builtin::role),
-        [Role::Reviewer, Role::Coder, Role::Judge]
     );
 }

@@ -6,9 +6,9 @@
 use std::path::Path;
 
 use super::answer::Body;
-use crate::agents::builtin::code::line_map::LineMap;
-use crate::agents::builtin::rules::catalog::{Catalog, CatalogError};
-use crate::agents::builtin::rules::scan::{self, RuleScan};
+use crate::code::line_map::LineMap;
+use crate::rules::catalog::{Catalog, CatalogError};
+use crate::rules::scan::{self, RuleScan};
 use glee_model::domain::Recheck;
 use glee_protocol::request::{Change, SourceFile};
 

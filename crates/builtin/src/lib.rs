@@ -1,11 +1,11 @@
 //! The embedded agents are a reviewer, a coder and a judge that require no model, key or network.
 //!
-//! An embedded agent runs as a child process of Glee's own binary. [`BuiltinAdapter`] starts the child process, and
-//! `answer` runs in the child process. The only inputs of an embedded agent are the request and the tree.
+//! An embedded agent runs as a child process of Glee's own binary: [`answer`] is what the child process does. The only
+//! inputs of an embedded agent are the request and the tree.
 
 #[cfg(feature = "astgrep")]
 mod answer;
-pub(crate) mod code;
+pub mod code;
 #[cfg(feature = "astgrep")]
 mod fixer;
 #[cfg(feature = "astgrep")]
@@ -14,22 +14,19 @@ mod recheck;
 mod referee;
 #[cfg(feature = "astgrep")]
 mod reviewer;
-pub(crate) mod rules;
+pub mod rules;
 #[cfg(all(test, feature = "astgrep"))]
 mod tests;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::agents::adapters::{Adapter, Invocation, Output, Profile, Query, Reading};
-use crate::agents::error::AgentError;
-use glee_model::domain::{Advice, FailureKind, Role};
+use glee_model::domain::{Advice, Role};
 use glee_protocol::request::Request;
 
 #[cfg(feature = "astgrep")]
-pub use crate::agents::builtin::rules::catalog::{Catalog, CatalogError, RuleInfo, RuleOrigin};
+pub use crate::rules::catalog::{Catalog, CatalogError, RuleInfo, RuleOrigin};
 #[cfg(feature = "astgrep")]
-pub use crate::agents::builtin::rules::measure::{Measure, MeasureError, Score, measure};
+pub use crate::rules::measure::{Measure, MeasureError, Score, measure};
 /// The prefix of an embedded agent's `command` in the configuration.
 pub const PREFIX: &str = "builtin:";
 
@@ -107,12 +104,12 @@ impl Advice for BuiltinError {
 
 /// Returns the name of a file's language if the embedded reviewer has no rules for the language.
 #[cfg(feature = "astgrep")]
-pub(crate) fn language_without_rules(path: &str) -> Option<String> {
+pub fn language_without_rules(path: &str) -> Option<String> {
     code::language::without_rules(path)
 }
 
 #[cfg(not(feature = "astgrep"))]
-pub(crate) fn language_without_rules(_path: &str) -> Option<String> {
+pub fn language_without_rules(_path: &str) -> Option<String> {
     None
 }
 
@@ -157,64 +154,4 @@ fn dispatch(request: &Request, root: &Path) -> Result<String, BuiltinError> {
 #[cfg(not(feature = "astgrep"))]
 fn dispatch(_request: &Request, _root: &Path) -> Result<String, BuiltinError> {
     Err(BuiltinError::NotBuilt)
-}
-
-#[derive(Debug)]
-pub struct BuiltinAdapter;
-
-impl Adapter for BuiltinAdapter {
-    fn profile(&self) -> Profile {
-        Profile {
-            name: "builtin",
-            ..Profile::default()
-        }
-    }
-
-    fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
-        let Query {
-            agent,
-            program,
-            request,
-            ..
-        } = query;
-        let name = agent
-            .command
-            .first()
-            .map(String::as_str)
-            .unwrap_or_default();
-        let builtin = Builtin::parse(name).ok_or_else(|| AgentError {
-            hint: BuiltinError::Unknown(name.to_owned()).hint(),
-            ..AgentError::new(
-                FailureKind::NotInstalled,
-                format!("unknown embedded agent `{name}`"),
-            )
-        })?;
-        if builtin.role() != agent.role {
-            let message = format!("`{name}` cannot be a {}", agent.role);
-            return Err(AgentError::new(FailureKind::NotInstalled, message)
-                .hint(format!("the role of this agent is {}", builtin.role())));
-        }
-        let stdin = serde_json::to_vec(request).map_err(|error| {
-            AgentError::new(
-                FailureKind::Protocol,
-                format!("failed to write the request: {error}"),
-            )
-        })?;
-        let args = [ARGUMENT, builtin.as_str()];
-        Ok(Invocation {
-            stdin,
-            ..Invocation::plain(&program.path, args, BTreeMap::new(), &request.root)
-        })
-    }
-
-    fn reading(&self, output: &Output) -> Reading {
-        if output.transcript.exit_code == Some(0) {
-            return Reading::stdout(output);
-        }
-        let message = match output.stderr_tail.trim() {
-            "" => "the embedded agent failed",
-            message => message.strip_prefix("error: ").unwrap_or(message),
-        };
-        Reading::from(Err(AgentError::new(FailureKind::Crashed, message)))
-    }
 }

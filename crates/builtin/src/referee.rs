@@ -10,8 +10,8 @@ use std::fmt;
 use std::path::Path;
 
 use super::answer::Body;
-use crate::agents::builtin::code::{source, symbols};
-use crate::agents::builtin::rules::scan;
+use crate::code::{source, symbols};
+use crate::rules::scan;
 use glee_model::domain::{Dispute, Grounds, Location, Ruling, RulingWord, meanings};
 use glee_protocol::request::{CoderWritten, SourceFile};
 use glee_protocol::text::references::{self, Reference};

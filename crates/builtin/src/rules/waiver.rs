@@ -7,14 +7,14 @@
 use std::ops::Range;
 
 use super::scan::{Hit, SyntaxTree};
-use crate::agents::builtin::code::symbols::{self, Syntax};
+use crate::code::symbols::{self, Syntax};
 
 const MARK: &str = "glee-allow:";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Waiver {
-    pub(crate) reason: String,
-    pub(crate) bytes: Range<usize>,
+    pub reason: String,
+    pub bytes: Range<usize>,
 }
 
 struct Line {

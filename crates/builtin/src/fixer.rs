@@ -10,10 +10,10 @@ use std::path::Path;
 use super::answer::Body;
 use super::recheck::mistakes;
 use super::referee::cited;
-use crate::agents::builtin::code::source::{self, SourceText};
-use crate::agents::builtin::rules::catalog::{Catalog, CatalogError};
-use crate::agents::builtin::rules::scan::{self, Hit, RuleEdit};
-use crate::agents::builtin::rules::waiver::{Waiver, waiver};
+use crate::code::source::{self, SourceText};
+use crate::rules::catalog::{Catalog, CatalogError};
+use crate::rules::scan::{self, Hit, RuleEdit};
+use crate::rules::waiver::{Waiver, waiver};
 use glee_model::domain::{Answer, FindingId, Response, Untrusted};
 use glee_protocol::request::Item;
 

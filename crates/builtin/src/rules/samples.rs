@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use super::catalog::{Catalog, RuleInfo};
-use crate::agents::builtin::recheck::mistakes;
+use crate::recheck::mistakes;
 
 static CATALOG: LazyLock<Catalog> = LazyLock::new(|| Catalog::packaged().unwrap());
 
@@ -42,7 +42,7 @@ impl Sample {
 }
 
 fn samples() -> Vec<Sample> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rules");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/rules");
     let folders = fs::read_dir(root)
         .unwrap()
         .map(|entry| entry.unwrap().path());

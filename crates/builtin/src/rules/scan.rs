@@ -15,7 +15,7 @@ use ast_grep_core::{AstGrep, Matcher as _, Node, NodeMatch};
 use ast_grep_language::SupportLang;
 
 use super::catalog::Catalog;
-use crate::agents::builtin::code::language;
+use crate::code::language;
 use glee_model::domain::{Ground, Tag};
 use glee_workspace::code::{anchors, comments};
 
@@ -28,38 +28,38 @@ const LONGEST: Duration = Duration::from_secs(10);
 
 /// The matches in a file.
 #[derive(Debug)]
-pub(crate) struct RuleScan {
+pub struct RuleScan {
     /// The matches in the order of the text.
-    pub(crate) hits: Vec<Hit>,
+    pub hits: Vec<Hit>,
     /// Why a part of the file was not searched, as the end of a sentence about the file.
-    pub(crate) unread: Option<&'static str>,
+    pub unread: Option<&'static str>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Hit {
-    pub(crate) rule: String,
-    pub(crate) tag: Tag,
+pub struct Hit {
+    pub rule: String,
+    pub tag: Tag,
     /// The rule's defect class, or the rule's id if the rule has no class.
-    pub(crate) category: String,
+    pub category: String,
     /// The rule's message. The variables in the message are replaced by the matched text.
-    pub(crate) message: String,
+    pub message: String,
     /// The first and last line, counted from 1.
-    pub(crate) lines: (u32, u32),
-    pub(crate) range: Range<usize>,
-    pub(crate) edit: Option<RuleEdit>,
+    pub lines: (u32, u32),
+    pub range: Range<usize>,
+    pub edit: Option<RuleEdit>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct RuleEdit {
-    pub(crate) range: Range<usize>,
-    pub(crate) text: String,
+pub struct RuleEdit {
+    pub range: Range<usize>,
+    pub text: String,
 }
 
 pub(crate) type SyntaxTree = AstGrep<StrDoc<SupportLang>>;
 
 /// Parses a file, or returns `None` for an unknown language. The syntax tree of invalid code contains error nodes.
 /// Code that is nested too deeply is missing in the tree.
-pub(crate) fn tree(path: &str, text: &str) -> Option<SyntaxTree> {
+pub fn tree(path: &str, text: &str) -> Option<SyntaxTree> {
     shallow(path, text).map(|(tree, _)| tree)
 }
 
@@ -118,7 +118,7 @@ fn rust_tests(path: &str, text: &str) -> usize {
 impl Catalog {
     /// Returns the matches of `rule`, or of all rules if `rule` is `None`. There are none if the language is not
     /// supported.
-    pub(crate) fn scan(&self, path: &str, text: &str, rule: Option<&str>) -> RuleScan {
+    pub fn scan(&self, path: &str, text: &str, rule: Option<&str>) -> RuleScan {
         self.scan_within(LONGEST, path, text, rule)
     }
 
@@ -211,7 +211,7 @@ impl Catalog {
 
 /// Merges hits of the same category if the hits overlap or start on the same line. The most severe hit is kept.
 /// Among equally severe hits, the first hit with a fix is kept. If no hit has a fix, the first hit is kept.
-pub(crate) fn folded(hits: Vec<Hit>) -> Vec<Hit> {
+pub fn folded(hits: Vec<Hit>) -> Vec<Hit> {
     let mut kept: Vec<Hit> = Vec::new();
     for hit in hits {
         let same = |other: &&mut Hit| {
@@ -230,7 +230,7 @@ pub(crate) fn folded(hits: Vec<Hit>) -> Vec<Hit> {
     kept
 }
 
-pub(crate) fn line(index: usize) -> u32 {
+pub fn line(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1)
 }
 

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use super::answer::Body;
 use super::code::language;
-use crate::agents::builtin::rules::catalog::{Catalog, CatalogError};
-use crate::agents::builtin::rules::scan::{Hit, RuleEdit, RuleScan, folded};
+use crate::rules::catalog::{Catalog, CatalogError};
+use crate::rules::scan::{Hit, RuleEdit, RuleScan, folded};
 use glee_model::domain::{CodeRead, RawFinding, Severity, Untrusted};
 use glee_protocol::request::SourceFile;
 

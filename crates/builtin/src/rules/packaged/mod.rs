@@ -5,12 +5,12 @@
 
 use ast_grep_language::SupportLang;
 
-pub(crate) struct RuleFile {
-    pub(crate) language: SupportLang,
-    pub(crate) path: &'static str,
+pub struct RuleFile {
+    pub language: SupportLang,
+    pub path: &'static str,
     /// YAML definitions of matchers. A rule uses the key `matches:` to refer to a matcher.
-    pub(crate) shared: &'static str,
-    pub(crate) rules: &'static str,
+    pub shared: &'static str,
+    pub rules: &'static str,
 }
 
 macro_rules! rule_files {
@@ -32,7 +32,7 @@ macro_rules! rule_files {
     };
 }
 
-pub(crate) const FILES: &[RuleFile] = rule_files! {
+pub const FILES: &[RuleFile] = rule_files! {
     Rust "rust": "injection", "protection", "robustness";
     Python "python": "injection", "protection", "robustness";
     JavaScript "javascript": "injection", "protection", "robustness";

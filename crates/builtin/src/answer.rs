@@ -6,9 +6,9 @@ use glee_model::domain::{CodeRead, DisputeNumber, RawFinding, Recheck, Response,
 
 #[derive(Debug, PartialEq, Serialize)]
 pub(crate) struct BuiltinAnswer<'a> {
-    pub(crate) nonce: &'a str,
+    pub nonce: &'a str,
     #[serde(flatten)]
-    pub(crate) body: Body,
+    pub body: Body,
 }
 
 #[derive(Debug, PartialEq, Serialize)]

@@ -1,16 +1,16 @@
 //! Loads, matches and measures the rules of the embedded reviewer.
 
 #[cfg(feature = "astgrep")]
-pub(crate) mod catalog;
+pub mod catalog;
 #[cfg(feature = "astgrep")]
-pub(crate) mod measure;
+pub mod measure;
 #[cfg(feature = "astgrep")]
-pub(crate) mod packaged;
+pub mod packaged;
 #[cfg(all(test, feature = "astgrep"))]
-pub(crate) mod samples;
+pub mod samples;
 #[cfg(feature = "astgrep")]
-pub(crate) mod scan;
+pub mod scan;
 #[cfg(feature = "astgrep")]
 pub(crate) mod waiver;
 
-pub(crate) const PROJECT_RULES: &str = ".glee/rules";
+pub const PROJECT_RULES: &str = ".glee/rules";
