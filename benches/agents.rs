@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use futures_util::future::join_all;
-use glee::agents::adapters::invocation::Invocation;
-use glee::agents::process::runner::ProcessJob;
-use glee::agents::process::sandbox::confinement::{Confinement, Hold};
-use glee::agents::{Execute as _, ProcessRunner, Stop};
+use glee_agents::adapters::invocation::Invocation;
+use glee_agents::process::runner::ProcessJob;
+use glee_agents::process::sandbox::confinement::{Confinement, Hold};
+use glee_agents::{Execute as _, ProcessRunner, Stop};
 use glee_store::config::settings::Limits;
 use tokio::runtime::Runtime;
 

@@ -12,7 +12,7 @@
 //! schedule, requests and outcome of a workflow. Only a few methods of the trait access the tree and the history.
 //!
 //! **An adapter is two pure functions.** One function converts a request to a command line, and the other
-//! converts output to an answer. Only [`agents::process::runner`] starts agent processes, and tests replace the
+//! converts output to an answer. Only [`glee_agents::process::runner`] starts agent processes, and tests replace the
 //! runner by a scripted implementation of the same trait. Glee starts each agent through a supervisor, which is
 //! a re-execution of Glee. The supervisor ends all processes that the agent leaves behind.
 //!
@@ -40,7 +40,7 @@
 //! | [`workflows::review`] | reviews: plan, state, schedule, requests, outcome; findings, disputes, recorded runs |
 //! | [`workflows::run`] | the runner of all workflows: loop, calls, attempts, budget, write guard, redaction |
 //! | [`workflows::hosts`] | hosts of pull requests: one trait, one file a host |
-//! | [`agents`] | adapters, one file for each program; the embedded agents; processes, sandbox and supervisor; calls and their records |
+//! | [`glee_agents`] | adapters, one file for each program; the embedded agents; processes, sandbox and supervisor; calls and their records |
 //! | [`glee_workspace`] | git, selection of targets, diffs, snapshots of the tree, undo, guards against writes, anchors of findings in the code |
 //! | [`glee_store::history`] | the history store: append, queries, hash chain |
 //! | [`glee_store::config`] | settings with their schema, files, layers and origins; trust |
@@ -49,6 +49,5 @@
 //! | [`glee_model::domain`] | the terms of the specification as types; events, which are the contract between a run and its listeners |
 //! | [`glee_system`] | logging, type-checked opening of files, private files and folders |
 
-pub mod agents;
 pub mod cli;
 pub mod workflows;

@@ -24,7 +24,7 @@ use error::{CommandError, CommandResult};
 use parser::{complete, help, usage::WrongUsage};
 use ui::stream;
 
-use crate::agents::process::own_process;
+use glee_agents::process::own_process;
 use glee_model::domain::ExitReason;
 use glee_protocol::{secrets, text::printable};
 use glee_store::config::files::paths;

@@ -6,14 +6,14 @@ use std::io::Read as _;
 use std::process::ExitCode;
 
 use super::error::CommandResult;
-use crate::agents::adapters::programs::replay;
-use crate::agents::process::supervisor::{self, orders};
 use crate::cli::ui::stream;
+use glee_agents::adapters::programs::replay;
+use glee_agents::process::supervisor::{self, orders};
 use glee_builtin as builtin;
 use glee_model::domain::ExitReason;
 
 #[cfg(target_os = "linux")]
-use crate::agents::process::sandbox;
+use glee_agents::process::sandbox;
 
 /// `args` are the command-line arguments without the name of the executable.
 pub(crate) fn dispatch(args: &[OsString]) -> Option<ExitCode> {

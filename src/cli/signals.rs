@@ -15,9 +15,9 @@ use signal_hook::iterator::Signals;
 use tokio::sync::Notify;
 
 use super::error::CommandError;
-use crate::agents::StopHandle;
 use crate::cli::ui::stream;
 use crate::cli::ui::terminal::Terminal;
+use glee_agents::StopHandle;
 use glee_model::domain::ExitReason;
 
 /// The maximum time that the signal thread waits for a response of the event loop.

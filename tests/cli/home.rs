@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::Command;
 
-use glee::agents::process::sandbox::{layers, makes_namespaces};
+use glee_agents::process::sandbox::{layers, makes_namespaces};
 
 use crate::review::json;
 use crate::support::Sandbox;

@@ -9,12 +9,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use glee::agents::adapters::invocation::Invocation;
-use glee::agents::failure::{Cap, ProcessError};
-use glee::agents::process::runner::{ProcessJob, Ran};
-use glee::agents::process::sandbox::confinement::{Confinement, Hold};
-use glee::agents::streams::dialogue::{Dialogue, StdinWriter, StdoutReader};
-use glee::agents::{Execute as _, ProcessRunner, Stop};
+use glee_agents::adapters::invocation::Invocation;
+use glee_agents::failure::{Cap, ProcessError};
+use glee_agents::process::runner::{ProcessJob, Ran};
+use glee_agents::process::sandbox::confinement::{Confinement, Hold};
+use glee_agents::streams::dialogue::{Dialogue, StdinWriter, StdoutReader};
+use glee_agents::{Execute as _, ProcessRunner, Stop};
 use glee_store::config::settings::Limits;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
@@ -640,7 +640,7 @@ fn held(script: &str) -> (Scene, tempfile::TempDir) {
 
 #[tokio::test]
 async fn who_is_held_writes_nothing_but_its_own() {
-    if !glee::agents::process::sandbox::layers().landlock {
+    if !glee_agents::process::sandbox::layers().landlock {
         return;
     }
     let (scene, own) = held(
@@ -672,7 +672,7 @@ async fn who_is_held_writes_nothing_but_its_own() {
 
 #[tokio::test]
 async fn who_is_held_cannot_end_who_watches_it() {
-    if !glee::agents::process::sandbox::layers().landlock {
+    if !glee_agents::process::sandbox::layers().landlock {
         return;
     }
     let (scene, _own) =

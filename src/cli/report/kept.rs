@@ -10,13 +10,13 @@ use proptest::prelude::*;
 
 use super::options::{Detail, FixCommand, RenderOptions, TextOptions};
 use super::{Format, render};
-use crate::agents::process::scripted::{Script, ScriptedRunner};
 use crate::cli::style::Style;
 use crate::workflows::hosts::{
     Account, ChangedFile, Commit, Conversation, HostKind, PullRequest, RequestState,
 };
 use crate::workflows::pull_request::{RequestReview, plan};
 use crate::workflows::review::tests::bench::{Bench, Left, judge, panel};
+use glee_agents::process::scripted::{Script, ScriptedRunner};
 use glee_model::domain::event::Mode;
 use glee_model::domain::{Outcome, SettledFinding};
 use glee_model::rules::consensus::Policy;

@@ -23,8 +23,8 @@ use super::settle::{self, RulingForm};
 use super::site::Site;
 use super::views::templates;
 use super::views::tree_findings::FindingsQuery;
-use crate::agents::Stop;
 use crate::cli::report::html::environment::{SCRIPT, STYLE};
+use glee_agents::Stop;
 
 /// The maximum size of a form, in bytes.
 const FORM: usize = 64 << 10;

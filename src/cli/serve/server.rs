@@ -18,7 +18,7 @@ use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
 use tracing::debug;
 
-use crate::agents::Stop;
+use glee_agents::Stop;
 
 /// The maximum number of open connections. A further connection closes the oldest one whose client has not signed in:
 /// every user of the computer can connect, and only the owner can sign in.

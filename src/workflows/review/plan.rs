@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::agents::AdapterKind;
 use crate::workflows::review::recorded::reuse::instructions::is_instruction;
+use glee_agents::AdapterKind;
 use glee_model::domain::event::{FixRequest, Mode, Plan};
 use glee_model::domain::{Advice, Agent, AgentName, FindingId, Role, Route, SkipReason};
 use glee_model::rules::consensus::Policy;

@@ -606,7 +606,7 @@ pub(crate) fn settlement(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agents::samples;
+    use glee_agents::samples;
     use glee_model::domain::event::{Plan, RunEvent};
     use glee_model::domain::{
         Agent, Anchor, Answer, Comparison, Coverage, EarlierDispute, Finding, PairAnswer,

@@ -6,13 +6,13 @@ use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 use tracing::{Instrument as _, Span, info, info_span};
 
-use crate::agents::error::AgentError;
-use crate::agents::process::sandbox::confinement::Guarded;
-use crate::agents::{Agents, AnswerText, Ask, CallResult, Session, Stop, TranscriptFiles};
 use crate::workflows::run::answers;
 use crate::workflows::run::ports::Sink;
 use crate::workflows::run::redaction::Redaction;
 use crate::workflows::run::write_guard::{Observation, WriteCheck};
+use glee_agents::error::AgentError;
+use glee_agents::process::sandbox::confinement::Guarded;
+use glee_agents::{Agents, AnswerText, Ask, CallResult, Session, Stop, TranscriptFiles};
 use glee_model::domain::event::{CallAnswer, CallId, Transcript};
 use glee_model::domain::{Agent, AnswerStatus, CallMetadata, FailureKind, Usage};
 use glee_protocol::request::{Request, Task};

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::agents::StopHandle;
+use glee_agents::StopHandle;
 use glee_model::domain::event::{CallId, Event};
 use glee_model::domain::{
     Approach, Decision, Dispute, Opinion, Question, Route, RulingWord, Untrusted,

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Seek as _};
 use std::path::Path;
 
-use crate::agents::{AnswerText, TranscriptFiles};
+use glee_agents::{AnswerText, TranscriptFiles};
 use glee_model::domain::event::EventKind;
 use glee_model::domain::{Agent, FileChange, number_of};
 use glee_protocol::request::{Request, SourceFile};

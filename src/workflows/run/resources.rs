@@ -7,14 +7,14 @@ use std::time::Instant;
 
 use tracing::{Span, info, info_span, warn};
 
-use crate::agents::process::sandbox::confinement::Guarded;
-use crate::agents::{Agents, Stop, TranscriptFiles};
 use crate::workflows::run::budget::{self, Pace};
 use crate::workflows::run::call::{AgentCall, CallOutcome, CallRequest};
 use crate::workflows::run::error::RunError;
 use crate::workflows::run::ports::{EventSink, Sink};
 use crate::workflows::run::redaction::Redaction;
 use crate::workflows::run::write_guard::{self, Found, WriteGuard};
+use glee_agents::process::sandbox::confinement::Guarded;
+use glee_agents::{Agents, Stop, TranscriptFiles};
 use glee_model::domain::event::{CallAnswer, CallId, Event, EventKind, RunEvent};
 use glee_model::domain::{Agent, RunId, Spent};
 use glee_protocol::prompts;

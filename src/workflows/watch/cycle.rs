@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::state::{Cycle, CycleAnswers, WatchState};
-use crate::agents::CommandInput;
 use crate::workflows::run::attempts;
 use crate::workflows::watch::issues::Issue;
+use glee_agents::CommandInput;
 use glee_model::domain::event::{CallAnswer, CallId, Purpose};
 use glee_model::domain::{
     Action, AgentName, Ballot, FileChange, OpenConcern, PeerIssue, PeerReview, ReviewRequest,

@@ -225,7 +225,7 @@ pub(crate) fn add(cases: &mut Cases) {
                     }
                     let seen = std::fs::read_to_string(seen).expect("the call exists");
                     assert!(!seen.contains("do-not-show-this"), "{seen}");
-                    let allowed = glee::agents::process::environment::ALLOWED;
+                    let allowed = glee_agents::process::environment::ALLOWED;
                     for name in seen
                         .lines()
                         .filter_map(|line| line.split_once('='))

@@ -10,14 +10,14 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 
 use super::check::NO_AGENT;
-use crate::agents::error::AgentError;
-use crate::agents::process::own_process;
-use crate::agents::schema::SchemaForm;
-use crate::agents::{AdapterKind, Agents, ProcessRunner};
 use crate::cli::context::{
     AlwaysJson, CommandResult, Globals, JsonFlag, pretty, print, settings, stream,
 };
 use crate::cli::style::{self, Color, Style};
+use glee_agents::error::AgentError;
+use glee_agents::process::own_process;
+use glee_agents::schema::SchemaForm;
+use glee_agents::{AdapterKind, Agents, ProcessRunner};
 use glee_model::domain::{Agent, AgentName, ExitReason, Role};
 use glee_protocol::{secrets, text::printable};
 

@@ -7,15 +7,15 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 use serde::Serialize;
 
-use crate::agents::error::AgentError;
-use crate::agents::probe::check::{self, Files, Probed};
-use crate::agents::process::own_process;
-use crate::agents::{AdapterKind, Agents, ProcessRunner};
 use crate::cli::context::{
     CommandError, CommandResult, Globals, JsonFlag, pretty, settings, stream,
 };
 use crate::cli::style;
 use crate::cli::ui::live::spinner::spinner;
+use glee_agents::error::AgentError;
+use glee_agents::probe::check::{self, Files, Probed};
+use glee_agents::process::own_process;
+use glee_agents::{AdapterKind, Agents, ProcessRunner};
 use glee_model::domain::{Agent, AgentName, ExitReason, Role, Usage};
 use glee_protocol::{secrets, text::printable};
 use glee_store::config::settings::Settings;

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::agents::probe::locate;
 use crate::cli::context::{
     CommandError, CommandResult, ConfigTarget, Globals, Places, UserFlag, names, settings,
 };
+use glee_agents::probe::locate;
 use glee_model::domain::{Agent, ExitReason, Role};
 use glee_store::config;
 use glee_store::config::files::edit::{self, EditError};
@@ -370,7 +370,7 @@ pub(crate) fn next_step(settings: &Settings) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agents::adapters::registry::AdapterKind;
+    use glee_agents::adapters::registry::AdapterKind;
 
     #[test]
     fn the_configuration_knows_the_adapters_there_are() {

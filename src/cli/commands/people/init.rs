@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use super::connect::{default_name, next_step};
-use crate::agents::probe::locate;
 use crate::cli::context::{CommandError, CommandResult, ConfigTarget, Globals, HEAD, settings};
 use crate::cli::ui::dialogs::questions::{self, AskError};
+use glee_agents::probe::locate;
 use glee_model::domain::{ExitReason, Role};
 use glee_store::config::files::file::{self, Links};
 use glee_store::config::schema::{BUILTINS, KNOWN_PROGRAMS};

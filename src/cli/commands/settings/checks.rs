@@ -4,11 +4,11 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::agents::probe::login::{Login, login};
-use crate::agents::process::sandbox;
-use crate::agents::{AdapterKind, Agents};
 use crate::cli::context::{CommandError, Globals, Places, history};
 use crate::cli::style::{self, Glyph, Style};
+use glee_agents::probe::login::{Login, login};
+use glee_agents::process::sandbox;
+use glee_agents::{AdapterKind, Agents};
 use glee_model::domain::{Advice as _, Agent, Role};
 use glee_protocol::text::printable;
 use glee_store::config::settings::{Sandbox, Settings};

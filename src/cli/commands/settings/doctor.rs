@@ -9,11 +9,11 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::checks;
-use crate::agents::process::{own_process, sandbox};
-use crate::agents::{AdapterKind, Agents, ProcessRunner};
 use crate::cli::context::{
     CommandError, CommandResult, Globals, JsonFlag, Places, history, pretty, print, settings,
 };
+use glee_agents::process::{own_process, sandbox};
+use glee_agents::{AdapterKind, Agents, ProcessRunner};
 use glee_model::domain::Agent;
 use glee_protocol::{secrets, text::printable};
 use glee_store::config::{self, Loaded, Origin};

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::agents::adapters::registry::AdapterKind;
 use crate::cli::context::CommandError;
+use glee_agents::adapters::registry::AdapterKind;
 use glee_model::domain::{Agent, AgentName, Role};
 use glee_protocol::text::printable;
 use glee_store::config;
@@ -182,7 +182,7 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use crate::agents::samples;
+    use glee_agents::samples;
 
     fn settings() -> Settings {
         let focused = Agent {

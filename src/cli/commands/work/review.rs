@@ -8,7 +8,6 @@ use std::time::Duration;
 use clap::FromArgMatches as _;
 use jiff::Timestamp;
 
-use crate::agents::Agents;
 use crate::cli::commands::work::{one_off, pr, pr::change::PullRequestChange, steering};
 use crate::cli::context::{
     BasicFormat, CommandContext, CommandError, CommandResult, Format, Globals, Input, Outputs,
@@ -21,6 +20,7 @@ use crate::cli::ui::dialogs::questions::{self, AskError};
 use crate::workflows::review::{
     self, Preview, ReviewPlanError, disputes::rulings, disputes::rulings::SharedRulings,
 };
+use glee_agents::Agents;
 use glee_model::domain::event::{AtBase, Mode, Plan, Staged};
 use glee_model::domain::{Agent, AgentName, ExitReason, Role, Route};
 use glee_protocol::text::printable;

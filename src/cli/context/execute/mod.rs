@@ -12,8 +12,6 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::agents::process::{own_process, sandbox};
-use crate::agents::{Agents, ProcessRunner, Stop, StopHandle};
 use crate::cli::context::globals::Globals;
 use crate::cli::context::place::{refuse_inside, state_dir, work_folder};
 use crate::cli::context::{history, settings as load};
@@ -34,6 +32,8 @@ use crate::workflows::run::error::RunError;
 use crate::workflows::run::ports::{
     Choice, DisputeResolver, EventSink, PersonAnswer, PersonQuestion,
 };
+use glee_agents::process::{own_process, sandbox};
+use glee_agents::{Agents, ProcessRunner, Stop, StopHandle};
 use glee_model::domain::event::{AtBase, CallId, Event, Mode, Plan};
 use glee_model::domain::{
     Agent, AgentName, Dispute, DisputeNumber, ExitReason, FindingId, Role, Route, RulingWord,

@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
-use crate::agents::StopHandle;
 use crate::cli::ui::live::event_lines::EventLines;
 use crate::cli::ui::live::skip::SkipKey;
 use crate::cli::ui::live::work::{self, Work};
 use crate::cli::ui::screen::Verbosity;
 use crate::cli::ui::terminal::Terminal;
 use crate::workflows::run::ports::EventSink;
+use glee_agents::StopHandle;
 use glee_model::domain::AgentName;
 use glee_model::domain::event::{CallId, Event, EventKind, RunEvent};
 

@@ -60,8 +60,8 @@ impl SkipKey {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agents::Stop;
     use crate::cli::style::fixture::call;
+    use glee_agents::Stop;
     use glee_model::domain::event::Purpose;
 
     #[test]

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::agents::StopHandle;
 use crate::cli::style::{self, Color, Style, count, duration};
+use glee_agents::StopHandle;
 use glee_model::domain::event::{CallId, Event, EventKind, Purpose, ReviewEvent, RunEvent};
 use glee_model::domain::{AgentName, Role, Usage};
 use glee_protocol::text::printable;

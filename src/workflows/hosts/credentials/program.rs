@@ -5,9 +5,9 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::agents::probe::locate;
 use crate::workflows::hosts::address::{RequestAddress, Variables};
 use crate::workflows::hosts::model::HostKind;
+use glee_agents::probe::locate;
 
 /// The maximum time for which Glee waits for a program. The maximum prevents an endless wait if a program asks
 /// for the password of a key ring.

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use crate::agents::{Agents, calls::price};
 use crate::workflows::review::plan::shard_limit;
 use crate::workflows::review::recorded::reuse::{self, Archive};
 use crate::workflows::review::{
@@ -10,6 +9,7 @@ use crate::workflows::review::{
     state::ReviewState,
 };
 use crate::workflows::run::{error::RunError, redaction::Redaction};
+use glee_agents::{Agents, calls::price};
 use glee_model::domain::event::{CallId, EventKind, Plan, ReviewEvent};
 use glee_model::domain::{AgentName, Coverage, ReusedFrom, Role};
 use glee_protocol::{prompts, request::Request};

@@ -1,7 +1,7 @@
 //! Updates the state of a review with the answers that agents gave to calls.
 
 use super::{RecordedCall, ReviewState, TreeChange};
-use crate::agents::Session;
+use glee_agents::Session;
 use glee_model::domain::event::{CallAnswer, CallId, Purpose};
 use glee_model::domain::{AgentName, AnswerStatus, CallMetadata, CodeRead, FailureKind, Usage};
 

@@ -8,7 +8,7 @@ mod rechecks;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::agents::Session;
+use glee_agents::Session;
 use glee_model::domain::event::{
     CallAnswer, CallId, DisputeEvent, Event, EventKind, FixRequest, Mode, Plan, Purpose,
     ReviewEvent, RunEvent,

@@ -1,7 +1,7 @@
 //! The parts of a test run: a tree, a history, scripted agents, and a person with fixed answers.
 
 use super::*;
-use crate::agents::samples;
+use glee_agents::samples;
 
 pub(crate) const CODE: &str = "def key(data):\n    return md5(data)\n\n\ndef load(path):\n    return eval(open(path).read())\n";
 
@@ -157,7 +157,7 @@ impl Bench {
             workspace: Arc::new(Workspace::discover(&self.folder.path().join("tree")).unwrap()),
             state_dir: self.folder.path().join("state"),
             journal: Journal::open(&self.folder.path().join("state/history.db")).unwrap(),
-            agents: Agents::new(Arc::clone(runner) as Arc<dyn crate::agents::Execute>),
+            agents: Agents::new(Arc::clone(runner) as Arc<dyn glee_agents::Execute>),
             settings: self.settings.clone(),
             sink: Box::new(Listener(Arc::clone(heard))),
             stop: Stop::never(),

@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::*;
-use crate::agents::process::scripted::{Script, ScriptedRunner};
-use crate::agents::{Agents, Stop};
 use crate::workflows::review::recorded::view::recorded;
 use crate::workflows::run::ports::{
     Choice, DisputeResolver, EventSink, PersonAnswer, PersonQuestion,
 };
 use bench::*;
+use glee_agents::process::scripted::{Script, ScriptedRunner};
+use glee_agents::{Agents, Stop};
 use glee_model::domain::event::{Event, Mode};
 use glee_model::domain::{
     Agent, AgentName, DisputeNumber, FindingState, Role, Route, RulingWord, Tag,

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 
-use crate::agents::CommandInput;
 use crate::workflows::review::disputes::{resolve, rulings};
 use crate::workflows::review::findings::earlier_records::Past;
 use crate::workflows::review::findings::round::{MergeSettings, RoundContext};
@@ -16,6 +15,7 @@ use crate::workflows::review::workflow::{ReviewInput, ReviewWorkflow};
 use crate::workflows::run::error::RunError;
 use crate::workflows::run::resources::RunResources;
 use crate::workflows::run::workflow::{Pending, Workflow as _};
+use glee_agents::CommandInput;
 use glee_model::domain::event::{DisputeEvent, EventKind, ReviewEvent};
 use glee_model::domain::{Agent, DisputeNumber, FindingId, PairAnswer, RaisedIn, RulingWord};
 use glee_store::config::schema::values::ReuseMode;

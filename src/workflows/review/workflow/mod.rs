@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 
 use tracing::{Instrument as _, Span, info_span};
 
-use crate::agents::calls::project_commands::CheckResult;
 use crate::workflows::review::code::coder_changes::{self, Trees};
 use crate::workflows::review::code::scripts::Scripts;
 use crate::workflows::review::code::sources::Sources;
@@ -27,6 +26,7 @@ use crate::workflows::run::ports::{Choice, DisputeResolver, PersonAnswer};
 use crate::workflows::run::resources::{EndedCall, RunResources};
 use crate::workflows::run::runner;
 use crate::workflows::run::workflow::{Pending, Prepared, Rest, Step, Workflow};
+use glee_agents::calls::project_commands::CheckResult;
 use glee_model::domain::event::{
     CallId, DisputeEvent, Event, EventKind, Plan, ReviewEvent, RunEvent,
 };

@@ -123,7 +123,7 @@ impl Scene {
                 workspace: Arc::new(workspace),
                 state_dir: self.folder.path().join("state"),
                 journal: Journal::open(&self.folder.path().join("state/history.db")).unwrap(),
-                agents: Agents::new(Arc::clone(&runner) as Arc<dyn crate::agents::Execute>),
+                agents: Agents::new(Arc::clone(&runner) as Arc<dyn glee_agents::Execute>),
                 settings: self.settings.clone(),
                 sink: Box::new(Listener(Arc::clone(&heard), Instant::now())),
                 stop,

@@ -11,12 +11,12 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
 use super::*;
-use crate::agents::process::scripted::{Script, ScriptedRunner};
-use crate::agents::{Agents, Stop, samples};
 use crate::workflows::run::ports::EventSink;
 use crate::workflows::watch::socket::protocol::{self, Intake};
 use crate::workflows::watch::status::WatchReport;
 use bench::*;
+use glee_agents::process::scripted::{Script, ScriptedRunner};
+use glee_agents::{Agents, Stop, samples};
 use glee_model::domain::event::{CallAnswer, Event, EventKind, RunEvent, WatchEvent};
 use glee_model::domain::{Action, Agent, ExitReason, Job, Role, Trigger, WatchStatus};
 use glee_protocol::request::{Request, Task};

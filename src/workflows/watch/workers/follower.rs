@@ -10,9 +10,9 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::agents::{AdapterKind, Stop};
 use crate::workflows::watch::socket::SocketLines;
 use crate::workflows::watch::socket::protocol::{self, Batch, Intake, WatchMessage};
+use glee_agents::{AdapterKind, Stop};
 use glee_model::domain::{Agent, AgentName, EventType, Untrusted};
 use glee_protocol::secrets;
 
@@ -160,7 +160,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::agents::samples;
+    use glee_agents::samples;
 
     fn told(adapter: &str, pieces: &[String]) -> Vec<String> {
         let folder = tempfile::tempdir().expect("a folder");

@@ -11,11 +11,11 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::{mpsc, watch};
 
-use crate::agents::streams::dialogue::{Dialogue, StdinWriter, StdoutReader};
-use crate::agents::{Stop, TranscriptFiles};
 use crate::workflows::run::resources::RunResources;
 use crate::workflows::watch::socket::protocol::{self, Intake};
 use crate::workflows::watch::socket::{self, SocketLines};
+use glee_agents::streams::dialogue::{Dialogue, StdinWriter, StdoutReader};
+use glee_agents::{Stop, TranscriptFiles};
 use glee_model::domain::{Agent, AgentName, Untrusted};
 use glee_store::config::settings::{Limits, Pause, Settings};
 

@@ -7,7 +7,6 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tracing::{info_span, warn};
 
-use crate::agents::CommandInput;
 use crate::workflows::run::call::CallRequest;
 use crate::workflows::run::error::RunError;
 use crate::workflows::run::workflow::{Pending, Workflow as _};
@@ -16,6 +15,7 @@ use crate::workflows::watch::state::Cycle;
 use crate::workflows::watch::workers::worker::WorkerMessage;
 use crate::workflows::watch::workflow::{WatchInput, WatchWorkflow};
 use crate::workflows::watch::{compare, cycle};
+use glee_agents::CommandInput;
 use glee_model::domain::event::{CallId, EventKind, Purpose, WatchEvent};
 use glee_model::domain::{Action, Agent, Ballot, RaisedIn, Trigger, Untrusted, WatchStatus};
 use glee_model::rules::watch::verdicts;

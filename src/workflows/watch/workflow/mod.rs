@@ -15,7 +15,6 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until};
 use tracing::Instrument as _;
 
-use crate::agents::{Stop, StopHandle};
 use crate::workflows::run::call::{self, AgentCall, CallOutcome};
 use crate::workflows::run::error::RunError;
 use crate::workflows::run::resources::{EndedCall, RunResources, RunSetup, with_secrets};
@@ -29,6 +28,7 @@ use crate::workflows::watch::state::WatchState;
 use crate::workflows::watch::status::{AgentState, WatchReport, standing};
 use crate::workflows::watch::workers::follower::Follower;
 use crate::workflows::watch::workers::worker::{Worker, WorkerMessage, Working};
+use glee_agents::{Stop, StopHandle};
 use glee_model::domain::event::{
     CallAnswer, CallId, Event, EventKind, Purpose, RunEvent, WatchEvent,
 };

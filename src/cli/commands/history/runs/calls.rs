@@ -5,10 +5,10 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::agents::calls::record::{self, CallRecord};
 use crate::cli::commands::history::runs::lookup;
 use crate::cli::context::{CommandError, CommandResult, Globals, place, pretty, print, stream};
 use crate::cli::style::{Color, Style};
+use glee_agents::calls::record::{self, CallRecord};
 use glee_model::domain::{ExitReason, RunId};
 use glee_protocol::text::printable;
 use glee_system::files;

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use crate::agents::Agents;
 use crate::cli::context::{CommandError, Globals, execute, history, local_time, place, stream};
 use crate::cli::report::outputs::Outputs;
 use crate::cli::report::written::{self, WrittenReport};
 use crate::cli::style::{self, Style};
 use crate::workflows::review::recorded::view;
 use crate::workflows::review::{self, ReviewPlanError};
+use glee_agents::Agents;
 use glee_model::domain::event::{Event, EventKind, Mode, Plan, ReviewEvent, RunEvent};
 use glee_model::domain::{Agent, ExitReason, Role, Route, RunId};
 use glee_protocol::text::printable;

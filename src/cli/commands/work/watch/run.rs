@@ -9,7 +9,6 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::sync::{oneshot, watch as channel};
 
-use crate::agents::process::own_process;
 use crate::cli::commands::work::watch::connection::address;
 use crate::cli::context::{
     BasicFormat, CommandError, CommandResult, FreshFlag, Globals, Input, ReportFormat, execute,
@@ -25,6 +24,7 @@ use crate::workflows::watch::setup::WatchSetup;
 use crate::workflows::watch::socket::protocol::{self, Batch, Intake};
 use crate::workflows::watch::socket::{Listener, own_name};
 use crate::workflows::watch::{self, plan};
+use glee_agents::process::own_process;
 use glee_model::domain::{Agent, ExitReason, Job, Role};
 
 #[derive(Debug, clap::Args)]

@@ -10,7 +10,6 @@ use proptest::test_runner::TestRunner;
 use serde::Deserialize;
 
 use super::KnownProblems;
-use crate::agents::samples;
 use crate::workflows::review::code::coder_changes::Trees;
 use crate::workflows::review::code::sources::Sources;
 use crate::workflows::review::findings::earlier_records::Past;
@@ -18,6 +17,7 @@ use crate::workflows::review::findings::round::MergeSettings;
 use crate::workflows::review::findings::round::RoundContext;
 use crate::workflows::review::state::ReviewState;
 use crate::workflows::run::redaction::Redaction;
+use glee_agents::samples;
 use glee_model::domain::event::{
     CallAnswer, CallId, EventKind, Mode, Plan, PullRequestPlan, Purpose, ReviewEvent, RunEvent,
 };

@@ -19,12 +19,12 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::agents::{AdapterKind, Agents};
 use crate::workflows::review::state::ReviewState;
 use crate::workflows::review::{
     code::sources::Sources, findings::recognition, findings::round::TextOf,
 };
 use archive::{ShownFile, folder_of, hash, path_of, placed};
+use glee_agents::{AdapterKind, Agents};
 use glee_builtin::{self as builtin, rules::PROJECT_RULES};
 use glee_model::domain::event::{CallAnswer, CallId, EventKind, Plan, Purpose, ReviewEvent};
 use glee_model::domain::{

@@ -1,0 +1,124 @@
+//! Builds the command line of an agent program from the program's [`Profile`] and a [`Query`].
+
+use crate::process::environment::environment;
+use crate::{AgentError, Invocation, Profile, Query, SchemaForm};
+use glee_model::domain::{Effort, FailureKind};
+
+const NETWORK: [&str; 7] = [
+    "HTTPS_PROXY",
+    "https_proxy",
+    "HTTP_PROXY",
+    "http_proxy",
+    "NO_PROXY",
+    "no_proxy",
+    "NODE_EXTRA_CA_CERTS",
+];
+
+/// Builds a command that runs in the root of the tree and reads the prompt from stdin. The arguments in `last` come
+/// after all other arguments.
+pub fn assemble(
+    profile: &Profile,
+    query: &Query<'_>,
+    mut args: Vec<String>,
+    last: Vec<String>,
+) -> Result<Invocation, AgentError> {
+    let Query {
+        agent,
+        program,
+        request,
+        prompt,
+        ..
+    } = query;
+    if let Some((longest, unit)) = profile.longest_prompt {
+        let length = if unit == "bytes" {
+            prompt.len()
+        } else {
+            prompt.chars().count()
+        };
+        if length > longest {
+            let (name, kind) = (profile.name, FailureKind::TooLong);
+            let message = format!(
+                "the prompt for `{}` has {length} {unit}, `{name}` takes {longest}",
+                agent.name
+            );
+            return Err(AgentError {
+                kind,
+                message,
+                hint: profile.hint(kind),
+            });
+        }
+    }
+    program.need(profile.required)?;
+    let form = SchemaForm::constraint(&request.task).filter(|_| program.names(profile.schema));
+    args.extend(option(profile.schema, form.map(SchemaForm::argument)));
+    args.extend(option(profile.resume, query.session));
+    args.extend(option(profile.effort, effort(profile, query)?));
+    args.extend(option(profile.model, agent.model.as_deref()));
+    args.extend(agent.command.iter().skip(1).cloned());
+    args.extend(last);
+    let sees: Vec<&str> = profile.sees.iter().chain(&NETWORK).copied().collect();
+    let mut set: Vec<(&str, String)> = profile
+        .sets
+        .iter()
+        .map(|(name, value)| (*name, (*value).to_owned()))
+        .collect();
+    let mut files = Vec::new();
+    if let Some((name, content)) = profile.defaults {
+        let path = query.folder.join(format!("{}-defaults.json", profile.name));
+        set.push((name, path.to_string_lossy().into_owned()));
+        files.push((path, content.to_owned()));
+    }
+    let mut env = environment(agent, request, &sees, std::env::vars_os());
+    set.retain(|(name, _)| !agent.env.contains_key(*name));
+    env.extend(
+        set.into_iter()
+            .map(|(name, value)| (name.into(), value.into())),
+    );
+    let plain = Invocation::plain(&program.path, args, env, &request.root);
+    Ok(Invocation {
+        stdin: (*prompt).into(),
+        streams: true,
+        files,
+        ..plain
+    })
+}
+
+fn effort(profile: &Profile, query: &Query<'_>) -> Result<Option<&'static str>, AgentError> {
+    let Query {
+        agent,
+        program,
+        request,
+        ..
+    } = query;
+    let Some(effort) = agent.effort else {
+        let raised =
+            profile.raises_effort && request.task.wants_effort() && program.names(profile.effort);
+        return Ok(profile
+            .effort_name
+            .filter(|_| raised)
+            .map(|name| name(Effort::High)));
+    };
+    if !profile.effort.is_empty() && !program.may_have(profile.effort) {
+        let message = format!(
+            "{program} has no `{}`, which `agents.{}.effort` needs",
+            profile.effort, agent.name
+        );
+        return Err(AgentError::new(FailureKind::BadFlags, message).hint(format!(
+            "update the agent's program, or remove the effort: `glee config unset agents.{}.effort`",
+            agent.name
+        )));
+    }
+    Ok(profile.effort_name.map(|name| name(effort)))
+}
+
+fn option(flag: &str, value: Option<impl Into<String>>) -> Vec<String> {
+    match value.map(Into::into) {
+        Some(value) if flag.ends_with('=') => vec![format!("{flag}{value}")],
+        Some(value) if !flag.is_empty() => vec![flag.to_owned(), value],
+        _ => Vec::new(),
+    }
+}
+
+pub fn list(args: &[&str]) -> Vec<String> {
+    args.iter().map(ToString::to_string).collect()
+}

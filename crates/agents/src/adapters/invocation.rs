@@ -1,0 +1,113 @@
+//! Defines the types of an adapter's inputs and outputs.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor};
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+
+use crate::{AgentError, Program};
+use glee_model::domain::{Agent, CallMetadata, Usage};
+use glee_protocol::request::Request;
+
+#[derive(Clone, Copy, Debug)]
+pub struct Query<'a> {
+    pub agent: &'a Agent,
+    pub program: &'a Program,
+    pub request: &'a Request,
+    pub prompt: &'a str,
+    pub session: Option<&'a str>,
+    /// A folder outside the tree, with additional files for the program.
+    pub folder: &'a Path,
+    pub call: &'a str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Invocation {
+    /// The absolute path of the program.
+    pub program: PathBuf,
+    pub args: Vec<OsString>,
+    pub env: BTreeMap<OsString, OsString>,
+    pub cwd: PathBuf,
+    pub stdin: Vec<u8>,
+    /// Whether the program prints output before the answer is complete. The limits `first_output_timeout` and
+    /// `idle_timeout` apply only if the field `streams` is true.
+    pub streams: bool,
+    pub files: Vec<(PathBuf, String)>,
+}
+
+impl Invocation {
+    /// Builds a command with empty stdin. The limits `first_output_timeout` and `idle_timeout` do not apply to
+    /// the command.
+    pub fn plain(
+        program: impl Into<PathBuf>,
+        args: impl IntoIterator<Item: Into<OsString>>,
+        env: BTreeMap<OsString, OsString>,
+        cwd: impl Into<PathBuf>,
+    ) -> Self {
+        let (program, args) = (program.into(), args.into_iter().map(Into::into).collect());
+        Self {
+            program,
+            args,
+            env,
+            cwd: cwd.into(),
+            stdin: Vec::new(),
+            streams: false,
+            files: Vec::new(),
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// The path of the file that contains the first `limits.max_output_size` bytes of stdout.
+    pub stdout: PathBuf,
+    /// The last 4 KiB of stderr as text.
+    pub stderr_tail: String,
+    pub ended: Timestamp,
+    pub transcript: glee_model::domain::event::Transcript,
+}
+
+/// An agent's answer, as text or as the path of a file. The file can be large and can contain invalid UTF-8.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AnswerText {
+    File(PathBuf),
+    Text(String),
+}
+
+impl AnswerText {
+    pub fn reader(&self) -> io::Result<Box<dyn BufRead + Send + '_>> {
+        Ok(match self {
+            Self::File(path) => Box::new(BufReader::with_capacity(64 << 10, File::open(path)?)),
+            Self::Text(text) => Box::new(Cursor::new(text.as_bytes())),
+        })
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reading {
+    pub answer: Result<AnswerText, AgentError>,
+    /// The text that the program printed before the failure.
+    pub partial: Option<String>,
+    pub usage: Usage,
+    pub metadata: CallMetadata,
+}
+
+impl Reading {
+    pub fn stdout(output: &Output) -> Self {
+        Self::from(Ok(AnswerText::File(output.stdout.clone())))
+    }
+}
+
+impl From<Result<AnswerText, AgentError>> for Reading {
+    fn from(answer: Result<AnswerText, AgentError>) -> Self {
+        Self {
+            answer,
+            partial: None,
+            usage: Usage::default(),
+            metadata: CallMetadata::default(),
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The embedded agents: Glee starts itself, with the request as JSON on stdin.
+
+use std::collections::BTreeMap;
+
+use glee_model::domain::{Advice as _, FailureKind};
+
+use crate::adapters::{Adapter, Invocation, Output, Profile, Query, Reading};
+use crate::error::AgentError;
+use glee_builtin::{ARGUMENT, Builtin, BuiltinError};
+
+#[derive(Debug)]
+pub(crate) struct BuiltinAdapter;
+
+impl Adapter for BuiltinAdapter {
+    fn profile(&self) -> Profile {
+        Profile {
+            name: "builtin",
+            ..Profile::default()
+        }
+    }
+
+    fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
+        let Query {
+            agent,
+            program,
+            request,
+            ..
+        } = query;
+        let name = agent
+            .command
+            .first()
+            .map(String::as_str)
+            .unwrap_or_default();
+        let builtin = Builtin::parse(name).ok_or_else(|| AgentError {
+            hint: BuiltinError::Unknown(name.to_owned()).hint(),
+            ..AgentError::new(
+                FailureKind::NotInstalled,
+                format!("unknown embedded agent `{name}`"),
+            )
+        })?;
+        if builtin.role() != agent.role {
+            let message = format!("`{name}` cannot be a {}", agent.role);
+            return Err(AgentError::new(FailureKind::NotInstalled, message)
+                .hint(format!("the role of this agent is {}", builtin.role())));
+        }
+        let stdin = serde_json::to_vec(request).map_err(|error| {
+            AgentError::new(
+                FailureKind::Protocol,
+                format!("failed to write the request: {error}"),
+            )
+        })?;
+        let args = [ARGUMENT, builtin.as_str()];
+        Ok(Invocation {
+            stdin,
+            ..Invocation::plain(&program.path, args, BTreeMap::new(), &request.root)
+        })
+    }
+
+    fn reading(&self, output: &Output) -> Reading {
+        if output.transcript.exit_code == Some(0) {
+            return Reading::stdout(output);
+        }
+        let message = match output.stderr_tail.trim() {
+            "" => "the embedded agent failed",
+            message => message.strip_prefix("error: ").unwrap_or(message),
+        };
+        Reading::from(Err(AgentError::new(FailureKind::Crashed, message)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::path::Path;
+
+    use glee_model::domain::{Agent, AgentName, Role};
+    use glee_protocol::request::Request;
+    use serde_json::json;
+
+    use super::*;
+    use crate::probe::program::Program;
+    use crate::samples::query;
+
+    #[test]
+    fn the_adapter_runs_glee_itself_with_nothing_in_its_environment() {
+        let request = json!({
+            "version": 1, "nonce": "c0ffee", "agent": "rules", "root": "/tree",
+            "task": {"kind": "review", "files": [], "focus": [], "rulings": []},
+        });
+        let request: Request = serde_json::from_value(request).unwrap();
+        let mut agent: Agent = serde_json::from_value(json!({
+            "name": "rules", "role": "reviewer", "command": ["builtin:rules"], "adapter": "builtin",
+        }))
+        .unwrap();
+        assert_eq!(agent.name, AgentName::from("rules"));
+        let program = Program::new("/bin/glee");
+        let invocation = BuiltinAdapter
+            .command(&query(&agent, &program, &request))
+            .unwrap();
+        assert_eq!(invocation.program, Path::new("/bin/glee"));
+        assert_eq!(invocation.args, ["__builtin", "rules"]);
+        assert!(invocation.env.is_empty());
+        assert_eq!(invocation.cwd, Path::new("/tree"));
+        assert_eq!(
+            serde_json::from_slice::<Request>(&invocation.stdin).unwrap(),
+            request
+        );
+        agent.role = Role::Judge;
+        let error = BuiltinAdapter
+            .command(&query(&agent, &program, &request))
+            .unwrap_err();
+        assert_eq!(error.message, "`builtin:rules` cannot be a judge");
+        assert_eq!(
+            Builtin::ALL.map(Builtin::role),
+            [Role::Reviewer, Role::Coder, Role::Judge]
+        );
+    }
+}

@@ -1,0 +1,200 @@
+//! The adapter for Codex reads the output of `codex exec --json`. Glee always sets the sandbox of Codex. Codex
+//! has no flag for retries. If the agent's command selects a provider, Glee sets the provider's retries to 0.
+//! Glee disables the feature `unbounded_connection_retries`, so that the built-in retries end after 30 seconds.
+//! Codex ignores the settings of the tree. With `project_doc_max_bytes=0`, Codex also ignores the tree's
+//! `AGENTS.md`. The adapter was tested with Codex 0.169.0.
+
+use serde_json::Value;
+
+use crate::adapters::{ReportedError, assemble, list, owned, string, text, tokens};
+use crate::{
+    Adapter, AgentError, Invocation, LineMarks, ParsedOutput, Profile, ProgressEvent, Query,
+    SchemaForm,
+};
+use glee_model::domain::{Effort, FailureKind, Role};
+
+const NOT_FOR_A_JUDGE: [&str; 7] = [
+    "shell_tool",
+    "unified_exec",
+    "multi_agent",
+    "goals",
+    "view_image",
+    "image_generation",
+    "hooks",
+];
+
+const PREAMBLE: [&str; 3] = [
+    r#"{"type":"thread.started""#,
+    r#"{"type":"turn.started""#,
+    r#""item":{"id":"item_0","type":"error""#,
+];
+
+pub struct Codex;
+
+impl Adapter for Codex {
+    fn profile(&self) -> Profile {
+        Profile {
+            name: "codex",
+            login: "log in with `codex login`, or set the key that its provider names",
+            prints_events: true,
+            helps: &[&["exec", "--help"], &["features", "list"]],
+            required: &["--sandbox", "--json"],
+            longest_prompt: Some((1_048_576, "characters")),
+            model: "-m",
+            effort_name: Some(effort_name),
+            sees: &["CODEX_HOME", "CODEX_API_KEY", "OPENAI_API_KEY"],
+            folders: &[("CODEX_HOME", ".codex", "")],
+            marks: LineMarks {
+                preamble: Some(&PREAMBLE),
+                fruitless: None,
+            },
+            exit_codes: &[(&[2], FailureKind::BadFlags)],
+            counts_sessions: true,
+            ..Profile::default()
+        }
+    }
+
+    fn args(&self, query: &Query<'_>) -> Vec<String> {
+        let role = query.request.task.role();
+        let sandbox = if role == Role::Coder {
+            "workspace-write"
+        } else {
+            "read-only"
+        };
+        let mut args = list(&["exec", "--json", "-s", sandbox, "--skip-git-repo-check"]);
+        if role != Role::Coder {
+            args.push("--ephemeral".to_owned());
+        }
+        let mut off = vec!["plugins", "apps", "unbounded_connection_retries"];
+        if matches!(role, Role::Judge | Role::Aggregator) {
+            off.extend(NOT_FOR_A_JUDGE);
+        }
+        // Codex fails if `--disable` names a feature that the installed version does not have.
+        for feature in off.into_iter().filter(|name| query.program.may_have(name)) {
+            args.extend(list(&["--disable", feature]));
+        }
+        let mut settings = list(&["analytics.enabled=false", "project_doc_max_bytes=0"]);
+        if role != Role::Coder {
+            settings.push("web_search=\"disabled\"".to_owned());
+        }
+        let effort = query.agent.effort.or(query
+            .request
+            .task
+            .wants_effort()
+            .then_some(Effort::High));
+        settings.extend(
+            effort.map(|effort| format!("model_reasoning_effort=\"{}\"", effort_name(effort))),
+        );
+        if let Some(provider) = provider(&query.agent.command) {
+            settings.push(format!("model_providers.{provider}.request_max_retries=0"));
+            settings.push(format!("model_providers.{provider}.stream_max_retries=0"));
+        }
+        args.extend(
+            settings
+                .into_iter()
+                .flat_map(|setting| ["-c".to_owned(), setting]),
+        );
+        args
+    }
+
+    fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
+        let (mut args, mut files) = (self.args(query), Vec::new());
+        let form = SchemaForm::constraint(&query.request.task);
+        if let Some(form) = form.filter(|_| query.program.names("--output-schema")) {
+            let path = query.folder.join(format!("{}-schema.json", form.as_str()));
+            args.extend([
+                "--output-schema".to_owned(),
+                path.to_string_lossy().into_owned(),
+            ]);
+            files.push((path, form.strict()));
+        }
+        let last = query
+            .session
+            .map_or_else(|| list(&["-"]), |session| list(&["resume", session, "-"]));
+        Ok(Invocation {
+            files,
+            ..assemble(&self.profile(), query, args, last)?
+        })
+    }
+
+    fn progress<'a>(&self, event: &'a Value) -> Vec<ProgressEvent<'a>> {
+        let text = string(event, "/item/text");
+        match string(event, "/item/type") {
+            "agent_message" if string(event, "/type") == "item.completed" => {
+                vec![ProgressEvent::Message(text)]
+            }
+            "agent_message" | "reasoning" => vec![ProgressEvent::Draft(text)],
+            "command_execution" => vec![ProgressEvent::Tool(
+                string(event, "/item/command").to_owned(),
+            )],
+            "file_change" => {
+                vec![ProgressEvent::Tool(
+                    format!("edit {}", string(event, "/item/changes/0/path"))
+                        .trim()
+                        .to_owned(),
+                )]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn parse(&self, parsed: &mut ParsedOutput, event: &Value) {
+        match string(event, "/type") {
+            "thread.started" => parsed.session(event, "/thread_id"),
+            "item.completed" => parse_item(parsed, event),
+            // Codex reports every attempt to reconnect as an `error` event. An `error` event means a failure only
+            // if no `turn.completed` event follows.
+            "error" => parsed.failure = text(event, "/message").map(ReportedError::text),
+            "turn.failed" => {
+                parsed.failure = Some(ReportedError::text(string(event, "/error/message")))
+            }
+            "turn.completed" => {
+                parsed.done = true;
+                parsed.failure = None;
+                parsed.usage = tokens(
+                    &event["usage"],
+                    [
+                        "/input_tokens",
+                        "/cached_input_tokens",
+                        "/output_tokens",
+                        "/reasoning_output_tokens",
+                    ],
+                );
+            }
+            _ => {}
+        }
+    }
+}
+
+fn parse_item(parsed: &mut ParsedOutput, event: &Value) {
+    let id = string(event, "/item/id");
+    match string(event, "/item/type") {
+        // The agent's last message is the answer. All earlier messages are progress reports.
+        "agent_message" => parsed.answer = owned(event, "/item/text"),
+        kind @ ("command_execution" | "file_change" | "mcp_tool_call") => {
+            parsed.tool_started(id, kind, &event["item"]);
+            if string(event, "/item/status") == "declined" {
+                parsed.tool_refused(id);
+            }
+        }
+        _ => {}
+    }
+    if let Some(answer) = &parsed.answer {
+        parsed.text.clone_from(answer);
+    }
+}
+
+fn effort_name(effort: Effort) -> &'static str {
+    if effort == Effort::Max {
+        "xhigh"
+    } else {
+        effort.as_str()
+    }
+}
+
+fn provider(command: &[String]) -> Option<&str> {
+    let value = command
+        .iter()
+        .find_map(|word| word.strip_prefix("model_provider="))?;
+    Some(value.trim_matches(['"', '\''])).filter(|name| !name.is_empty())
+}

@@ -1,0 +1,162 @@
+//! Maps names to adapters. A new adapter needs a variant of [`AdapterKind`].
+
+use std::fmt;
+
+use crate::adapters::programs::{
+    acp, builtin, claude, codex, copilot, gemini, json, opencode, qwen, replay, text,
+};
+use crate::{Adapter, AgentError};
+use glee_model::domain::{Agent, FailureKind};
+use glee_store::config::layers::resolve::adapter_of;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AdapterKind {
+    Text,
+    Json,
+    Builtin,
+    Replay,
+    Claude,
+    Codex,
+    Gemini,
+    Opencode,
+    Qwen,
+    Copilot,
+    Acp,
+}
+
+impl AdapterKind {
+    pub const ALL: [Self; 11] = [
+        Self::Text,
+        Self::Json,
+        Self::Builtin,
+        Self::Replay,
+        Self::Claude,
+        Self::Codex,
+        Self::Gemini,
+        Self::Opencode,
+        Self::Qwen,
+        Self::Copilot,
+        Self::Acp,
+    ];
+
+    /// The adapters for known programs. Each adapter in this list has the same name as its program.
+    pub const PROGRAMS: [Self; 6] = [
+        Self::Claude,
+        Self::Codex,
+        Self::Gemini,
+        Self::Opencode,
+        Self::Qwen,
+        Self::Copilot,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        self.adapter().profile().name
+    }
+
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+    }
+
+    /// Returns the agent's configured adapter. If no adapter is configured, derives an adapter from the agent's
+    /// command.
+    pub fn of(agent: &Agent) -> Result<Self, AgentError> {
+        let configured = Some(agent.adapter.as_str()).filter(|adapter| !adapter.is_empty());
+        Self::parse(configured.unwrap_or_else(|| adapter_of(&agent.command))).ok_or_else(|| {
+            let known = Self::ALL.map(|kind| format!("`{kind}`")).join(", ");
+            let message = format!(
+                "agent `{}` has an unknown adapter `{}`",
+                agent.name, agent.adapter
+            );
+            AgentError::new(FailureKind::NotInstalled, message)
+                .hint(format!("use one of the adapters {known}"))
+        })
+    }
+
+    pub fn adapter(self) -> &'static dyn Adapter {
+        match self {
+            Self::Text => &text::TextAdapter,
+            Self::Json => &json::Json,
+            Self::Builtin => &builtin::BuiltinAdapter,
+            Self::Replay => &REPLAY,
+            Self::Claude => &claude::Claude,
+            Self::Codex => &codex::Codex,
+            Self::Gemini => &gemini::Gemini,
+            Self::Opencode => &opencode::Opencode,
+            Self::Qwen => &qwen::Qwen,
+            Self::Copilot => &copilot::Copilot,
+            Self::Acp => &acp::Acp,
+        }
+    }
+}
+
+static REPLAY: replay::Replay = replay::Replay(|| {
+    let recorded = AdapterKind::ALL
+        .into_iter()
+        .filter(|kind| *kind != AdapterKind::Replay);
+    recorded.map(AdapterKind::adapter).collect()
+});
+
+impl fmt::Display for AdapterKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+pub(crate) fn check_effort(agent: &Agent) -> Result<(), AgentError> {
+    let (Some(effort), kind) = (agent.effort, AdapterKind::of(agent)?) else {
+        return Ok(());
+    };
+    let has_option = |kind: &AdapterKind| kind.adapter().profile().effort_name.is_some();
+    if kind == AdapterKind::Replay || has_option(&kind) {
+        return Ok(());
+    }
+    let (name, effort) = (&agent.name, effort.as_str());
+    let message = format!(
+        "the effort `{effort}` of agent `{name}` cannot be set: the adapter `{kind}` has no option for an \
+                 effort"
+    );
+    let known: Vec<String> = AdapterKind::PROGRAMS
+        .iter()
+        .filter(|kind| has_option(kind))
+        .map(|kind| format!("`{kind}`"))
+        .collect();
+    Err(AgentError::new(FailureKind::BadFlags, message).hint(format!(
+        "remove `agents.{name}.effort` and choose a suitable `model`, or add an option of the program to `command`; \
+         adapters with an effort option: {}",
+        known.join(", ")
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+    use glee_store::config::schema::values;
+
+    #[test]
+    fn the_configuration_knows_the_same_names() {
+        assert_eq!(AdapterKind::ALL.map(AdapterKind::as_str), values::ADAPTERS);
+        assert_eq!(
+            AdapterKind::PROGRAMS.map(AdapterKind::as_str),
+            glee_store::config::schema::KNOWN_PROGRAMS
+        );
+    }
+
+    #[test]
+    fn a_kind_is_configured_or_guessed() {
+        let of = |adapter: &str, command: &[&str]| {
+            AdapterKind::of(&samples::agent("a", adapter, command))
+                .map_err(|error| error.to_string())
+        };
+        assert_eq!(of("json", &["claude"]), Ok(AdapterKind::Json));
+        assert_eq!(of("", &["claude", "-x"]), Ok(AdapterKind::Claude));
+        assert_eq!(of("", &["builtin:rules"]), Ok(AdapterKind::Builtin));
+        assert_eq!(of("", &["/opt/bin/codex"]), Ok(AdapterKind::Codex));
+        assert_eq!(of("", &["./claude.sh"]), Ok(AdapterKind::Text));
+        assert_eq!(of("", &[]), Ok(AdapterKind::Text));
+        assert_eq!(
+            of("xml", &["x"]),
+            Err("agent `a` has an unknown adapter `xml`".to_owned())
+        );
+    }
+}

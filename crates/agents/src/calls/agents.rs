@@ -1,0 +1,38 @@
+//! Defines the type [`Agents`] for calls to agents, and the types of the cached data.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use tokio::sync::Mutex;
+
+use crate::Execute;
+use crate::calls::checkouts::BaseRun;
+use crate::calls::state_cache::StateCache;
+
+#[derive(Clone)]
+pub struct Agents {
+    pub runner: Arc<dyn Execute>,
+    pub cache: StateCache,
+    pub known: Arc<Mutex<KnownPrograms>>,
+    /// The checkouts in which commands of the project run. `None` if all commands run in the tree.
+    pub base: Option<Arc<BaseRun>>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cooldown {
+    pub until: Timestamp,
+    pub why: String,
+}
+
+pub(crate) type KnownPrograms = BTreeMap<String, KnownProgram>;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KnownProgram {
+    pub size: u64,
+    /// The modification time of the program's file, in nanoseconds since 1970.
+    pub changed: u64,
+    pub version: Option<String>,
+    pub words: Option<BTreeSet<String>>,
+}

@@ -1,0 +1,920 @@
+//! Calls an agent: finds the program, builds the command, runs the process and reads the answer.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio::sync::watch;
+use tokio::time::Instant;
+use tracing::field::Empty;
+use tracing::{Instrument as _, Span, info, info_span, warn};
+
+use super::record::{self, CallEnd, CallRecord};
+use super::{price, retry};
+use crate::adapters::registry;
+use crate::calls::state_cache::StateCache;
+use crate::process::sandbox;
+use crate::process::sandbox::confinement::Guarded;
+use crate::{
+    AdapterKind, AgentError, Agents, AnswerText, Cooldown, Execute, Failed, ProcessError,
+    ProcessJob, Query, Reading, Stop, TranscriptFiles,
+};
+use glee_builtin as builtin;
+use glee_model::domain::event::Transcript;
+use glee_model::domain::{Agent, AgentName, CallMetadata, FailureKind, Usage};
+use glee_protocol::request::Request;
+use glee_protocol::text::printable;
+use glee_store::config::settings::{Limits, Sandbox};
+
+#[derive(Clone)]
+pub struct Ask<'a> {
+    pub agent: &'a Agent,
+    pub request: &'a Request,
+    pub prompt: &'a str,
+    /// If the agent has a `timeout`, this `timeout` replaces `call_timeout`.
+    pub limits: &'a Limits,
+    pub sandbox: Sandbox,
+    /// A confined agent must not write to these paths: the tree, the tree's git folders and Glee's state.
+    pub protected: &'a Guarded,
+    pub files: &'a TranscriptFiles,
+    pub session: Option<&'a Session>,
+    pub activity: &'a (dyn Fn(&str) + Send + Sync),
+    /// Glee suspends the agent while the value in this channel is true. If the field is `None`, Glee never
+    /// suspends the agent.
+    pub suspended: Option<watch::Receiver<bool>>,
+    pub stop: Stop,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Session {
+    pub agent: AgentName,
+    pub id: String,
+    pub used: Usage,
+}
+
+#[derive(Clone, Debug)]
+pub struct CallResult {
+    pub result: Result<AnswerText, AgentError>,
+    /// The transcript of the agent's process. The field is `None` only if no process was started.
+    pub transcript: Option<Transcript>,
+    pub millis: u64,
+    pub usage: Usage,
+    pub metadata: CallMetadata,
+}
+
+impl From<AgentError> for CallResult {
+    fn from(error: AgentError) -> Self {
+        let (usage, metadata) = Default::default();
+        Self {
+            result: Err(error),
+            transcript: None,
+            millis: 0,
+            usage,
+            metadata,
+        }
+    }
+}
+
+impl Agents {
+    pub fn new(runner: Arc<dyn Execute>) -> Self {
+        Self {
+            runner,
+            cache: StateCache::default(),
+            known: Arc::default(),
+            base: None,
+        }
+    }
+
+    /// Caches cooldowns and program versions in the state folder for later runs.
+    #[must_use]
+    pub fn remembering(self, state_dir: &Path) -> Self {
+        Self {
+            cache: StateCache(Some(state_dir.join("agents"))),
+            ..self
+        }
+    }
+
+    /// Checks the agents before any paid call. Each agent, or its backup, must have a known adapter and an
+    /// existing program.
+    pub fn check(
+        &self,
+        agents: &[Agent],
+        backups: &[Agent],
+        root: &Path,
+    ) -> Result<(), AgentError> {
+        agents
+            .iter()
+            .chain(backups)
+            .try_for_each(registry::check_effort)?;
+        agents.iter().try_for_each(|agent| {
+            let backup = backups
+                .iter()
+                .find(|other| agent.backup.as_ref() == Some(&other.name));
+            let found = self.program(agent, root);
+            found
+                .or_else(|error| {
+                    backup
+                        .and_then(|backup| self.program(backup, root).ok())
+                        .ok_or(error)
+                })
+                .map(drop)
+        })
+    }
+
+    /// Returns the path of the agent's program. Fails if the program does not exist or the adapter is unknown.
+    pub fn program(&self, agent: &Agent, root: &Path) -> Result<PathBuf, AgentError> {
+        let own = [format!("{}replay", builtin::PREFIX)];
+        let is_replay = AdapterKind::of(agent)? == AdapterKind::Replay;
+        self.runner
+            .find(
+                if is_replay { &own } else { &agent.command },
+                self.root_of(&agent.name, root),
+            )
+            .map_err(|error| AgentError {
+                kind: FailureKind::NotInstalled,
+                message: format!("agent `{}` cannot be run: {error}", agent.name),
+                hint: error.hint(&agent.name.0),
+            })
+    }
+
+    /// Returns the version of a known program, or Glee's version for an embedded agent.
+    pub async fn version(&self, agent: &Agent, root: &Path) -> Option<String> {
+        let kind = AdapterKind::of(agent).ok()?;
+        if kind == AdapterKind::Builtin {
+            return Some(env!("CARGO_PKG_VERSION").to_owned());
+        }
+        let program = self.program(agent, root).ok()?;
+        self.detect(kind, agent, &program).await.version
+    }
+
+    /// Calls an agent. Calls the agent's backup if the agent's program is missing, or if the agent's service
+    /// reports a rate limit or an exceeded quota. A backup can also have a backup.
+    pub async fn ask_or_backup(&self, ask: Ask<'_>, backups: &[Agent]) -> CallResult {
+        let mut remaining: Vec<&Agent> = backups.iter().collect();
+        let mut agent = ask.agent;
+        let mut asked = self.ask(ask.clone()).await;
+        while let Err(error) = &asked.result {
+            let next = remaining
+                .iter()
+                .position(|other| agent.backup.as_ref() == Some(&other.name));
+            let (Some(next), true) = (next, error.kind.calls_for_backup()) else {
+                break;
+            };
+            agent = remaining.remove(next);
+            let reason = asked
+                .metadata
+                .instead
+                .clone()
+                .unwrap_or_else(|| error.to_string());
+            (ask.activity)(&format!("{error}; asking {} instead", agent.name));
+            let second = self
+                .ask(Ask {
+                    agent,
+                    ..ask.clone()
+                })
+                .await;
+            asked = CallResult {
+                millis: asked.millis + second.millis,
+                usage: asked.usage.plus(second.usage),
+                metadata: CallMetadata {
+                    by: Some(agent.name.clone()),
+                    instead: Some(reason),
+                    retries: asked.metadata.retries + 1 + second.metadata.retries,
+                    ..second.metadata
+                },
+                ..second
+            };
+        }
+        asked
+    }
+
+    /// Calls an agent, and retries the call after a transient failure. Dropping the future ends the agent's
+    /// process.
+    pub async fn ask(&self, ask: Ask<'_>) -> CallResult {
+        let started = Instant::now();
+        let total = ask.agent.timeout.unwrap_or(ask.limits.call_timeout);
+        let mut usage = Usage::default();
+        let mut session = ask
+            .session
+            .filter(|session| session.agent == ask.agent.name);
+        let mut left = total;
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let mut asked = self
+                .wait_and_try(&ask, session, left, tries)
+                .await
+                .unwrap_or_else(CallResult::from);
+            usage = usage.plus(asked.usage);
+            asked.usage = usage;
+            asked.metadata.retries = tries - 1;
+            asked.millis = millis(started.elapsed());
+            let Err(error) = &asked.result else {
+                return asked;
+            };
+            left = total.saturating_sub(started.elapsed());
+            // An expired session can cause a failure, so the next try starts without a session.
+            let may_be_gone = matches!(
+                error.kind,
+                FailureKind::BadFlags | FailureKind::Crashed | FailureKind::Protocol
+            );
+            if may_be_gone && session.take().is_some() {
+                continue;
+            }
+            let Some(wait) = retry::pause(error.kind, tries, Timestamp::now(), left, ask.limits)
+            else {
+                self.give_up(ask.agent, error, Timestamp::now());
+                return asked;
+            };
+            (ask.activity)(&format!(
+                "{}; trying again in {}",
+                error.kind.as_str(),
+                seconds(wait)
+            ));
+            if ask.pause(wait).await.is_err() {
+                return asked;
+            }
+            left = total.saturating_sub(started.elapsed());
+        }
+    }
+
+    async fn wait_and_try(
+        &self,
+        ask: &Ask<'_>,
+        session: Option<&Session>,
+        left: Duration,
+        tries: u32,
+    ) -> Result<CallResult, AgentError> {
+        let kind = AdapterKind::of(ask.agent)?;
+        let now = Timestamp::now();
+        if let Some(Cooldown { until, why }) = self.cooldown(kind, ask.agent, now) {
+            let wait = retry::until(until, now);
+            if wait > left / 2 {
+                let message = format!("`{kind}` is not available until {until:.0}: {why}");
+                return Err(AgentError::new(FailureKind::RateLimited { reset: Some(until) }, message).hint(
+                    "when the limit ends, resume the run with `glee runs resume`; `glee agents --check` calls \
+                    the agent despite the limit",
+                ));
+            }
+            (ask.activity)(&format!("{kind} is available again in {}", seconds(wait)));
+            ask.pause(wait).await?;
+        }
+        let started = Instant::now();
+        let mut record = None;
+        let span =
+            info_span!("try", n = tries, program = %kind, pid = Empty, exit = Empty, bytes = Empty);
+        let once = self
+            .once(ask, kind, session, left, &mut record)
+            .instrument(span.clone());
+        let asked = once.await.unwrap_or_else(CallResult::from);
+        let failure = asked
+            .result
+            .as_ref()
+            .err()
+            .map(|error| (error.kind, error.message.as_str()));
+        span.in_scope(|| log_end(&asked, millis(started.elapsed())));
+        self.update_cooldown(kind, ask.agent, failure, Timestamp::now());
+        if let Some(record) = record {
+            let end = CallEnd {
+                millis: millis(started.elapsed()),
+                tries,
+                transcript: asked.transcript.clone(),
+                usage: asked.usage,
+                metadata: asked.metadata.clone(),
+                failure: failure.map(|(kind, _)| kind),
+                error: failure.map(|(_, message)| message.to_owned()),
+            };
+            // If the call's record cannot be written, Glee ignores the error, because the raw output is stored in
+            // separate files.
+            drop(
+                CallRecord {
+                    end: Some(end),
+                    ..record
+                }
+                .write(&record::path(&ask.files.stdout)),
+            );
+        }
+        Ok(asked)
+    }
+
+    async fn once(
+        &self,
+        ask: &Ask<'_>,
+        kind: AdapterKind,
+        session: Option<&Session>,
+        left: Duration,
+        recorded: &mut Option<CallRecord>,
+    ) -> Result<CallResult, AgentError> {
+        let Ask { agent, files, .. } = *ask;
+        registry::check_effort(agent)?;
+        let (adapter, profile) = (kind.adapter(), kind.adapter().profile());
+        let root = Path::new(&ask.request.root);
+        for kind in sandbox::programs(kind, &agent.command) {
+            refuse_modules(agent, kind, root)?;
+        }
+        let path = self.program(agent, root)?;
+        let prompt = self.place_of_change(&agent.name) + ask.prompt;
+        let query = Query {
+            agent,
+            program: &self.detect(kind, agent, &path).await,
+            request: ask.request,
+            prompt: &prompt,
+            session: session.map(|session| session.id.as_str()),
+            folder: files.stdout.parent().unwrap_or(Path::new("/")),
+            call: &files
+                .stdout
+                .file_stem()
+                .unwrap_or_default()
+                .to_string_lossy(),
+        };
+        let mut invocation = adapter.command(&query)?;
+        let role = ask.request.task.role();
+        let mut confinement =
+            sandbox::confinement(ask.sandbox, role, kind, agent, &invocation, ask.protected);
+        if let Some(base) = &self.base {
+            base.apply(agent, &mut invocation, &mut confinement);
+        }
+        let reach = confinement.clone();
+        files.put_aside();
+        let unwritten = |error: io::Error| {
+            let message = format!(
+                "failed to write the record of the call of `{}`: {error}",
+                agent.name
+            );
+            AgentError::new(FailureKind::Crashed, message)
+        };
+        for (path, content) in &invocation.files {
+            record::private(path, content.as_bytes()).map_err(unwritten)?;
+        }
+        record::private(&files.stdout.with_extension("prompt"), &invocation.stdin)
+            .map_err(unwritten)?;
+        let record = recorded.insert(CallRecord::new(kind.as_str(), &query, &invocation));
+        record
+            .write(&record::path(&files.stdout))
+            .map_err(unwritten)?;
+        let dialogue = adapter.dialogue(&query);
+        let job = ProcessJob {
+            suspended: ask.suspended.clone(),
+            dialogue: dialogue.as_deref(),
+            marks: profile.marks,
+            request: Some(ask.request),
+            confinement,
+            activity: &|line| {
+                adapter
+                    .activity(line)
+                    .inspect(|shown| (ask.activity)(shown))
+                    .is_some()
+            },
+            ..ProcessJob::plain(
+                &invocation,
+                Limits {
+                    call_timeout: left,
+                    ..*ask.limits
+                },
+                files,
+                ask.stop.clone(),
+            )
+        };
+        let (output, failed) = match self.runner.run(job).await.map_err(|failed| *failed) {
+            Ok(output) => (output, None),
+            Err(Failed {
+                error,
+                output: Some(output),
+            }) => (output, Some(error)),
+            Err(Failed {
+                error,
+                output: None,
+            }) => return Err(error.for_agent(agent)),
+        };
+        let Reading {
+            answer,
+            partial,
+            usage,
+            mut metadata,
+        } = adapter.reading(&output);
+        if let Some(reads) = &mut metadata.reads {
+            let root = Path::new(&ask.request.root);
+            *reads = std::mem::take(reads)
+                .into_iter()
+                .map(|read| read.inside(root))
+                .collect();
+        }
+        let has_failed = failed.is_some();
+        let result = match (failed, answer) {
+            (None, answer) => answer,
+            // The program's output can explain the failure more precisely than the exit code.
+            (Some(ProcessError::ExitCode { .. }), Err(reported)) => Err(reported),
+            (Some(failed), _) => Err(failed.for_agent(agent)),
+        };
+        let refused = reach
+            .as_ref()
+            .filter(|_| has_failed && output.transcript.held);
+        let refused = refused.and_then(|reach| reach.refused(&output.stderr_tail));
+        let result = match refused {
+            Some(path) => result.map_err(|error| error.hint(closed_path(path))),
+            None => result,
+        };
+        let text = match (&result, &partial) {
+            (Ok(AnswerText::Text(text)), _) | (Err(_), Some(text)) => Some(text),
+            (Ok(AnswerText::File(_)), _) | (Err(_), None) => None,
+        };
+        if let Some(text) = text {
+            record::private(&files.stdout.with_extension("answer"), text.as_bytes())
+                .map_err(unwritten)?;
+        }
+        let usage = match session {
+            Some(session) if profile.counts_sessions => usage.since(session.used),
+            _ => usage,
+        };
+        let usage = price::estimate(
+            usage,
+            metadata.model.as_deref().or(agent.model.as_deref()),
+            agent.price,
+        );
+        Ok(CallResult {
+            result,
+            transcript: Some(output.transcript),
+            millis: 0,
+            usage,
+            metadata,
+        })
+    }
+}
+
+fn closed_path(path: &Path) -> String {
+    format!(
+        "the sandbox keeps `{}` from agents that only read: move it into the tree or beside the agent's program, name it in \
+         the agent's `command` or `env`, or set `sandbox` to `off`",
+        printable::line(&path.display().to_string())
+    )
+}
+
+fn log_end(asked: &CallResult, ms: u64) {
+    if let Some(transcript) = &asked.transcript {
+        let span = Span::current();
+        span.record("bytes", transcript.stdout_bytes);
+        match (transcript.exit_code, transcript.signal) {
+            (Some(code), _) => span.record("exit", code),
+            (None, Some(signal)) => span.record("exit", format_args!("signal {signal}")),
+            (None, None) => &span,
+        };
+    }
+    let Usage {
+        input_tokens,
+        output_tokens,
+        ..
+    } = asked.usage;
+    match &asked.result {
+        Ok(_) => info!(ms, input_tokens, output_tokens, "answered"),
+        Err(error) => warn!(
+            ms,
+            input_tokens,
+            output_tokens,
+            kind = error.kind.as_str(),
+            "{}",
+            error.message
+        ),
+    }
+}
+
+impl Ask<'_> {
+    async fn pause(&self, wait: Duration) -> Result<(), AgentError> {
+        tokio::select! {
+            () = tokio::time::sleep(wait) => Ok(()),
+            () = self.stop.stopped() => {
+                Err(AgentError::new(FailureKind::Stopped, format!("`{}` was stopped", self.agent.name)))
+            }
+        }
+    }
+}
+
+fn seconds(wait: Duration) -> String {
+    format!("{} s", wait.as_secs_f64().ceil())
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Fails if the tree contains modules that the program would load even in a read-only role.
+fn refuse_modules(agent: &Agent, kind: AdapterKind, root: &Path) -> Result<(), AgentError> {
+    let loads = kind.adapter().profile().loads;
+    let Some(folder) = loads
+        .iter()
+        .find(|folder| root.join(folder).symlink_metadata().is_ok())
+    else {
+        return Ok(());
+    };
+    let message = format!(
+        "`{}` would run the modules in `{folder}` of the tree",
+        agent.name
+    );
+    let hint =
+        format!("use another agent, or move the folder away: no flag of {kind} prevents this");
+    Err(AgentError::new(FailureKind::BadFlags, message).hint(hint))
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+    use std::io::Read as _;
+
+    use super::*;
+    use crate::calls::agents::Agents;
+    use crate::process::scripted::{Script, ScriptedRunner};
+    use crate::samples::{self, LIMITS};
+
+    struct Scene {
+        runner: Arc<ScriptedRunner>,
+        folder: tempfile::TempDir,
+    }
+
+    impl Scene {
+        fn new(runner: ScriptedRunner) -> Self {
+            Self {
+                runner: Arc::new(runner),
+                folder: tempfile::tempdir().unwrap(),
+            }
+        }
+
+        async fn ask(&self, agent: &Agent, stop: Stop) -> CallResult {
+            let files = TranscriptFiles {
+                stdout: self.folder.path().join("out"),
+                stderr: self.folder.path().join("err"),
+            };
+            let request = samples::review(agent);
+            Agents::new(self.runner.clone())
+                .ask(Ask {
+                    agent,
+                    request: &request,
+                    prompt: "the prompt",
+                    limits: &LIMITS,
+                    sandbox: Sandbox::Auto,
+                    protected: &Guarded::default(),
+                    files: &files,
+                    suspended: None,
+                    session: None,
+                    activity: &|_| {},
+                    stop,
+                })
+                .await
+        }
+    }
+
+    #[tokio::test]
+    async fn an_answer_is_read_from_the_kept_output() {
+        let scene = tests::Scene::new(ScriptedRunner::new().on("rev", "review", |request| {
+            Script::prints(request.nonce.as_str())
+        }));
+        let agent = samples::agent("rev", "text", &["rev", "-x"]);
+        let asked = scene.ask(&agent, Stop::never()).await;
+        let mut text = String::new();
+        asked
+            .result
+            .unwrap()
+            .reader()
+            .unwrap()
+            .read_to_string(&mut text)
+            .unwrap();
+        assert_eq!(text, samples::NONCE);
+        assert_eq!(
+            asked.transcript,
+            Some(Transcript {
+                stdout_bytes: 32,
+                stdout_hash: blake3::hash(samples::NONCE.as_bytes()).to_hex().to_string(),
+                stderr_bytes: 0,
+                exit_code: Some(0),
+                signal: None,
+                held: false,
+            })
+        );
+        let seen = scene.runner.seen();
+        assert_eq!(seen.len(), 1);
+        assert_eq!(
+            (
+                seen[0].invocation.args.as_slice(),
+                seen[0].invocation.stdin.as_slice()
+            ),
+            (&["-x".into()][..], &b"the prompt"[..])
+        );
+    }
+
+    #[tokio::test]
+    async fn a_failure_keeps_the_transcript() {
+        let scene = tests::Scene::new(
+            ScriptedRunner::new().on("rev", "review", |_| Script::fails(3, "no key\n")),
+        );
+        let asked = scene
+            .ask(&samples::agent("rev", "text", &["rev"]), Stop::never())
+            .await;
+        assert_eq!(
+            asked.result.unwrap_err().message,
+            "`rev` ended with exit code 3: no key"
+        );
+        assert_eq!(
+            asked.transcript.map(|transcript| transcript.exit_code),
+            Some(Some(3))
+        );
+    }
+
+    #[tokio::test]
+    async fn an_agents_own_timeout_comes_before_the_limit() {
+        let scene =
+            tests::Scene::new(ScriptedRunner::new().on("rev", "review", |_| Script::hangs()));
+        let mut agent = samples::agent("rev", "text", &["rev"]);
+        agent.timeout = Some(Duration::from_millis(20));
+        let asked = scene.ask(&agent, Stop::never()).await;
+        assert_eq!(
+            asked.result.unwrap_err().message,
+            "Glee ended `rev`, because the program did not end within 20ms"
+        );
+        assert_eq!(asked.transcript, None);
+    }
+
+    #[tokio::test]
+    async fn a_stop_ends_the_question() {
+        let scene =
+            tests::Scene::new(ScriptedRunner::new().on("rev", "review", |_| Script::hangs()));
+        let (handle, stop) = Stop::new();
+        handle.stop();
+        let asked = scene
+            .ask(&samples::agent("rev", "text", &["rev"]), stop)
+            .await;
+        assert_eq!(
+            asked.result.unwrap_err(),
+            AgentError::new(FailureKind::Stopped, "`rev` was stopped")
+        );
+    }
+
+    #[test]
+    fn every_agent_is_checked_before_any_is_asked() {
+        let agents = Agents::new(Arc::new(crate::ProcessRunner::new().unwrap()));
+        let folder = tempfile::tempdir().unwrap();
+        let good = samples::agent("good", "text", &["sh"]);
+        let check = |agent: Agent| agents.check(&[good.clone(), agent], &[], folder.path());
+        assert_eq!(check(good.clone()), Ok(()));
+        assert_eq!(
+            check(samples::agent("bad", "text", &["./"])),
+            Err(AgentError {
+                kind: FailureKind::NotInstalled,
+                message: format!(
+                    "agent `bad` cannot be run: `{}` is a folder, not a program",
+                    folder.path().display()
+                ),
+                hint: Some(
+                    "give the program's path: `glee config set agents.bad.command <path>`"
+                        .to_owned()
+                ),
+            })
+        );
+        assert_eq!(
+            check(samples::agent("odd", "xml", &["sh"]))
+                .unwrap_err()
+                .message,
+            "agent `odd` has an unknown adapter `xml`"
+        );
+    }
+
+    fn result(status: Option<u16>, text: &str) -> Script {
+        let event = serde_json::json!({
+            "type": "result", "subtype": "success", "is_error": status.is_some(), "api_error_status": status,
+            "result": text, "session_id": "s-1", "num_turns": 1, "total_cost_usd": 0.5,
+        });
+        Script::prints(format!("{event}\n"))
+    }
+
+    /// Returns each script once, in order, and then repeats the last script.
+    fn one_by_one(scripts: Vec<Script>) -> impl Fn(&Request) -> Script + Send + Sync {
+        let next = std::sync::Mutex::new(scripts.into_iter());
+        let last = std::sync::Mutex::new(Script::prints(""));
+        move |_| {
+            let mut last = last.lock().unwrap();
+            if let Some(script) = next.lock().unwrap().next() {
+                *last = script;
+            }
+            last.clone()
+        }
+    }
+
+    struct Stage {
+        runner: Arc<ScriptedRunner>,
+        agents: Agents,
+        folder: tempfile::TempDir,
+    }
+
+    impl Stage {
+        fn new(runner: ScriptedRunner) -> Self {
+            let (runner, folder) = (Arc::new(runner), tempfile::tempdir().unwrap());
+            let agents = Agents::new(runner.clone()).remembering(folder.path());
+            Self {
+                runner,
+                agents,
+                folder,
+            }
+        }
+
+        async fn ask(
+            &self,
+            agent: &Agent,
+            session: Option<&Session>,
+            backups: &[Agent],
+        ) -> CallResult {
+            let path = |name: &str| self.folder.path().join(name);
+            let files = TranscriptFiles {
+                stdout: path("call.1.stdout"),
+                stderr: path("call.1.stderr"),
+            };
+            let request = samples::review(agent);
+            let limits = Limits {
+                retries: 2,
+                ..LIMITS
+            };
+            let ask = Ask {
+                suspended: None,
+                agent,
+                request: &request,
+                prompt: "the prompt",
+                limits: &limits,
+                sandbox: Sandbox::Auto,
+                protected: &Guarded::default(),
+                files: &files,
+                session,
+                activity: &|_| {},
+                stop: Stop::never(),
+            };
+            self.agents.ask_or_backup(ask, backups).await
+        }
+
+        fn files(&self) -> Vec<String> {
+            let entries = std::fs::read_dir(self.folder.path())
+                .unwrap()
+                .map(|entry| entry.unwrap().file_name());
+            let mut names: Vec<String> = entries.map(|name| name.into_string().unwrap()).collect();
+            names.retain(|name| name.starts_with("call."));
+            names.sort();
+            names
+        }
+    }
+
+    fn text(asked: CallResult) -> String {
+        let mut text = String::new();
+        asked
+            .result
+            .unwrap()
+            .reader()
+            .unwrap()
+            .read_to_string(&mut text)
+            .unwrap();
+        text
+    }
+
+    #[tokio::test]
+    async fn what_passes_is_tried_again_and_everything_is_kept() {
+        let scripts = vec![result(Some(500), "internal error"), result(None, "fine")];
+        let stage =
+            tests::Stage::new(ScriptedRunner::new().on("rev", "review", one_by_one(scripts)));
+        let agent = samples::agent("rev", "claude", &["claude"]);
+        let asked = stage.ask(&agent, None, &[]).await;
+        assert_eq!((asked.usage.usd, asked.usage.turns), (Some(1.0), Some(2)));
+        assert_eq!(text(asked), "fine");
+        assert_eq!(
+            stage.files(),
+            [
+                "call.1.answer",
+                "call.1.call.json",
+                "call.1.prompt",
+                "call.1.stderr",
+                "call.1.stdout",
+                "call.1.try1.call.json",
+                "call.1.try1.prompt",
+                "call.1.try1.stderr",
+                "call.1.try1.stdout",
+            ]
+        );
+        let first = CallRecord::read(&stage.folder.path().join("call.1.try1.call.json")).unwrap();
+        assert_eq!(first.end.unwrap().failure, Some(FailureKind::Unavailable));
+        let last = CallRecord::read(&stage.folder.path().join("call.1.call.json")).unwrap();
+        assert_eq!(
+            (
+                last.adapter.as_str(),
+                last.nonce.as_str(),
+                last.task.as_str()
+            ),
+            ("claude", samples::NONCE, "review")
+        );
+        assert!(
+            last.environment.contains(&"GLEE_NONCE".to_owned()),
+            "{:?}",
+            last.environment
+        );
+        let end = last.end.unwrap();
+        assert_eq!(
+            (end.tries, end.failure, end.metadata.session.as_deref()),
+            (2, None, Some("s-1"))
+        );
+    }
+
+    #[tokio::test]
+    async fn what_does_not_pass_is_not_tried_again() {
+        for (status, said, kind, asked_for) in [
+            (401, "invalid api key", FailureKind::NotLoggedIn, 1),
+            (500, "internal error", FailureKind::Unavailable, 3),
+        ] {
+            let part = move |_: &Request| result(Some(status), said);
+            let stage = tests::Stage::new(ScriptedRunner::new().on("rev", "review", part));
+            let asked = stage
+                .ask(&samples::agent("rev", "claude", &["claude"]), None, &[])
+                .await;
+            assert_eq!(asked.result.unwrap_err().kind, kind);
+            assert_eq!(stage.runner.seen().len(), asked_for);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_backup_answers_for_one_that_is_over_its_quota() {
+        let runner = ScriptedRunner::new()
+            .on("rev", "review", |_| {
+                result(Some(402), "credit balance is too low")
+            })
+            .on("second", "review", |_| {
+                result(Some(402), "credit balance is too low")
+            });
+        let runner = runner.on("third", "review", |_| Script::prints("from the third"));
+        let mut agent = samples::agent("rev", "claude", &["claude"]);
+        agent.backup = Some("second".into());
+        let mut second = samples::agent("second", "claude", &["claude"]);
+        second.backup = Some("third".into());
+        let third = samples::agent("third", "text", &["third"]);
+        let stage = tests::Stage::new(runner);
+        // The request contains the name of the original agent, and the name selects the script.
+        let asked = stage.ask(&agent, None, &[third, second]).await;
+        assert_eq!(asked.metadata.by, Some("third".into()));
+        assert_eq!(
+            asked.metadata.instead.as_deref(),
+            Some("`claude` failed (over quota): credit balance is too low")
+        );
+        let programs: Vec<_> = stage
+            .runner
+            .seen()
+            .into_iter()
+            .map(|seen| seen.invocation.program)
+            .collect();
+        assert_eq!(
+            programs,
+            [Path::new("claude"), Path::new("claude"), Path::new("third")]
+        );
+    }
+
+    #[tokio::test]
+    async fn a_cool_down_is_remembered_until_it_is_over() {
+        let scripts = vec![
+            result(Some(429), "rate limit, try again in 2 hours"),
+            result(None, "fine"),
+        ];
+        let stage =
+            tests::Stage::new(ScriptedRunner::new().on("rev", "review", one_by_one(scripts)));
+        let agent = samples::agent("rev", "claude", &["claude"]);
+        let first = stage.ask(&agent, None, &[]).await.result.unwrap_err();
+        let FailureKind::RateLimited { reset: Some(reset) } = first.kind else {
+            panic!("{first:?}")
+        };
+        let second = stage.ask(&agent, None, &[]).await.result.unwrap_err();
+        assert_eq!(second.kind, FailureKind::RateLimited { reset: Some(reset) });
+        assert_eq!(stage.runner.seen().len(), 1);
+        assert_eq!(
+            stage
+                .agents
+                .cooldowns(Timestamp::now())
+                .into_keys()
+                .collect::<Vec<_>>(),
+            ["claude"]
+        );
+        assert!(stage.agents.cooldowns(reset).is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_session_is_carried_on_or_begun_anew() {
+        let scripts = vec![
+            result(Some(400), "no conversation found"),
+            result(None, "fine"),
+        ];
+        let stage =
+            tests::Stage::new(ScriptedRunner::new().on("rev", "review", one_by_one(scripts)));
+        let agent = samples::agent("rev", "claude", &["claude"]);
+        let session = Session {
+            agent: agent.name.clone(),
+            id: "s-0".to_owned(),
+            used: Usage::default(),
+        };
+        assert_eq!(text(stage.ask(&agent, Some(&session), &[]).await), "fine");
+        let resumed: Vec<bool> = stage
+            .runner
+            .seen()
+            .iter()
+            .map(|seen| seen.invocation.args.iter().any(|arg| arg == "s-0"))
+            .collect();
+        assert_eq!(resumed, [true, false]);
+    }
+}

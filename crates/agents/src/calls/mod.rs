@@ -1,0 +1,14 @@
+//! Calls agents with retries and backups, and records the calls, their prices and their failures.
+
+pub mod agents;
+pub mod ask;
+pub(crate) mod base_run;
+pub mod checkouts;
+pub mod cooldown;
+pub(crate) mod error_classifier;
+pub mod price;
+pub mod project_commands;
+pub(crate) mod rate_limit_reset;
+pub mod record;
+pub mod retry;
+pub(crate) mod state_cache;

@@ -1,0 +1,31 @@
+//! Calls agents: adapters translate requests and answers, and child processes run the agents' programs. To support
+//! another program, add a file to `adapters/programs` and an entry to [`adapters::registry`].
+
+pub mod adapters;
+pub mod calls;
+pub mod error;
+pub mod failure;
+pub mod probe;
+pub mod process;
+#[cfg(any(test, feature = "testing"))]
+pub mod samples;
+pub mod schema;
+pub mod streams;
+
+pub use adapters::registry::AdapterKind;
+pub use adapters::{
+    Adapter, AnswerText, Invocation, Output, ParsedOutput, Profile, ProgressEvent, Query, Reading,
+};
+pub use calls::agents::{Agents, Cooldown};
+pub use calls::ask::{Ask, CallResult, Session};
+pub use calls::project_commands::CommandInput;
+pub use error::AgentError;
+pub use failure::command_line;
+pub use failure::{Cap, Failed, ProcessError};
+pub use probe::program::Program;
+pub use process::runner::{Execute, ProcessJob, ProcessRunner, TranscriptFiles};
+pub use process::sandbox::confinement::Confinement;
+pub use process::stop::{Stop, StopHandle};
+pub use schema::SchemaForm;
+pub use streams::dialogue::{Dialogue, StdinWriter, StdoutReader};
+pub use streams::output_monitor::LineMarks;

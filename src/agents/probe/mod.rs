@@ -1,8 +1,0 @@
-//! Finds the program of an agent, reads its version and flags, and checks that the agent respects its role.
-
-pub mod check;
-pub(crate) mod executable;
-pub mod locate;
-pub mod login;
-pub mod program;
-pub(crate) mod version;
