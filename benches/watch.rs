@@ -15,10 +15,10 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use glee::workflows::watch::socket;
 use glee_model::domain::event::{Event, EventKind, WatchEvent};
 use glee_model::domain::{EventType, WatchStatus};
 use glee_store::history::Journal;
+use glee_workflows::watch::socket;
 
 const REVIEWER: &str = r#"#!/bin/sh
 cat >/dev/null

@@ -6,7 +6,7 @@
 //! acts on it. The state of a run is a fold over the run's events. A pure function of the state returns the steps
 //! that are due. Glee reads the same events when it resumes, audits or displays a run.
 //!
-//! **One loop runs every workflow.** [`workflows::run`] starts the due steps concurrently, calls agents, detects
+//! **One loop runs every workflow.** [`glee_workflows::run`] starts the due steps concurrently, calls agents, detects
 //! forbidden changes of the tree, enforces the budget and records the results. Reviews, stages with checkpoints,
 //! and watches are workflows. All workflows implement the same trait. Pure functions compute the plan, state,
 //! schedule, requests and outcome of a workflow. Only a few methods of the trait access the tree and the history.
@@ -36,10 +36,10 @@
 //! | layer | purpose |
 //! |---|---|
 //! | [`cli`] | commands, one file each, grouped as in `glee --help`; code that commands share in `context`; live displays and dialogs in `ui`; outcomes as text and JSON in `report`; colours and widths in `style` |
-//! | [`workflows::watch`], [`workflows::consensus`], [`workflows::audit`], [`workflows::pull_request`] | event-driven peer review; agreement in stages and checkpoints; a second opinion on dismissals; the conversation of a pull request |
-//! | [`workflows::review`] | reviews: plan, state, schedule, requests, outcome; findings, disputes, recorded runs |
-//! | [`workflows::run`] | the runner of all workflows: loop, calls, attempts, budget, write guard, redaction |
-//! | [`workflows::hosts`] | hosts of pull requests: one trait, one file a host |
+//! | [`glee_workflows::watch`], [`glee_workflows::consensus`], [`glee_workflows::audit`], [`glee_workflows::pull_request`] | event-driven peer review; agreement in stages and checkpoints; a second opinion on dismissals; the conversation of a pull request |
+//! | [`glee_workflows::review`] | reviews: plan, state, schedule, requests, outcome; findings, disputes, recorded runs |
+//! | [`glee_workflows::run`] | the runner of all workflows: loop, calls, attempts, budget, write guard, redaction |
+//! | [`glee_workflows::hosts`] | hosts of pull requests: one trait, one file a host |
 //! | [`glee_agents`] | adapters, one file for each program; the embedded agents; processes, sandbox and supervisor; calls and their records |
 //! | [`glee_workspace`] | git, selection of targets, diffs, snapshots of the tree, undo, guards against writes, anchors of findings in the code |
 //! | [`glee_store::history`] | the history store: append, queries, hash chain |
@@ -50,4 +50,3 @@
 //! | [`glee_system`] | logging, type-checked opening of files, private files and folders |
 
 pub mod cli;
-pub mod workflows;

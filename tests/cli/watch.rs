@@ -147,7 +147,7 @@ impl Drop for Watching<'_> {
 }
 
 fn socket(sandbox: &Sandbox) -> PathBuf {
-    glee::workflows::watch::socket::address(
+    glee_workflows::watch::socket::address(
         &sandbox.state(),
         &sandbox.root().canonicalize().expect("a folder"),
     )

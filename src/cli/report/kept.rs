@@ -11,11 +11,6 @@ use proptest::prelude::*;
 use super::options::{Detail, FixCommand, RenderOptions, TextOptions};
 use super::{Format, render};
 use crate::cli::style::Style;
-use crate::workflows::hosts::{
-    Account, ChangedFile, Commit, Conversation, HostKind, PullRequest, RequestState,
-};
-use crate::workflows::pull_request::{RequestReview, plan};
-use crate::workflows::review::tests::bench::{Bench, Left, judge, panel};
 use glee_agents::process::scripted::{Script, ScriptedRunner};
 use glee_model::domain::event::Mode;
 use glee_model::domain::{Outcome, SettledFinding};
@@ -23,6 +18,11 @@ use glee_model::rules::consensus::Policy;
 use glee_protocol::prompts;
 use glee_protocol::request::Task;
 use glee_store::config::settings::PrSettings;
+use glee_workflows::hosts::{
+    Account, ChangedFile, Commit, Conversation, HostKind, PullRequest, RequestState,
+};
+use glee_workflows::pull_request::{RequestReview, plan};
+use glee_workflows::review::bench::{Bench, Left, judge, panel};
 
 const CODE: &str = "def key(data):\n    return md5(data)\n\n\ndef load(path):\n    text = open(path).read()\n    \
                     return eval(text)\n\n\ndef run(name):\n    os.system('ls ' + name)\n    print(name)\n";

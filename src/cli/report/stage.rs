@@ -7,10 +7,10 @@ use serde_json::{Map, Value, json};
 
 use crate::cli::report::formats::json::pretty;
 use crate::cli::style::{self, Color, Glyph, Style, count, paragraph, settler};
-use crate::workflows::consensus::stats::{BOUND, Counts, Deadlocks};
-use crate::workflows::consensus::{NextStep, OpenQuestion, ResolvedQuestion, StageOutcome, files};
 use glee_model::domain::{Decision, ExitReason, StageStatus, Synthesis, Untrusted};
 use glee_protocol::text::printable;
+use glee_workflows::consensus::stats::{BOUND, Counts, Deadlocks};
+use glee_workflows::consensus::{NextStep, OpenQuestion, ResolvedQuestion, StageOutcome, files};
 
 pub fn state(outcome: &StageOutcome) -> String {
     match (&outcome.step, outcome.exit) {

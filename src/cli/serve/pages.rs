@@ -17,13 +17,13 @@ use crate::cli::report::html::page::Page;
 use crate::cli::report::html::statistics::StatisticsView;
 use crate::cli::report::options::{Detail, RenderOptions, TextOptions};
 use crate::cli::style::Style;
-use crate::workflows::review::recorded::view::{self, Recorded};
 use glee_model::domain::{DisputeNumber, FindingId, RunId};
 use glee_model::rules::measures::ReviewStatistics;
 use glee_protocol::secrets;
 use glee_store::history::JournalError;
 use glee_store::history::queries::rows::{DisputeFilter, DisputeRecord};
 use glee_store::history::store::Journal;
+use glee_workflows::review::recorded::view::{self, Recorded};
 
 /// The default number of rows of a list, and the maximum number of rows that a request can set.
 const ROWS: (u32, u32) = (50, 5_000);

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 
 use super::{Glyph, Style, count, duration, names, names_width, pad, paragraph};
-use crate::workflows::watch::issues::Issue;
-use crate::workflows::watch::status::{AgentReport, AgentState, WatchReport};
 use glee_model::domain::WatchStatus;
 use glee_protocol::text::printable;
+use glee_workflows::watch::issues::Issue;
+use glee_workflows::watch::status::{AgentReport, AgentState, WatchReport};
 
 pub fn line(style: Style, report: &WatchReport) -> String {
     let glyph = match (report.status, report.flagged) {

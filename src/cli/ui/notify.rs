@@ -12,13 +12,13 @@ use serde_json::{Value, json};
 
 use super::notification;
 use super::terminal::Terminal;
-use crate::workflows::run::ports::{
-    Choice, Deadlock, DisputeResolver, OpenQuestion, PersonAnswer, PersonQuestion, Prompter,
-};
 use glee_agents::{Agents, CommandInput, Stop, TranscriptFiles};
 use glee_model::domain::{Approach, ExitReason, Outcome, RulingWord, RunId, SettledFinding};
 use glee_protocol::text::printable;
 use glee_store::config::settings::{Limits, NotifySettings, Settings};
+use glee_workflows::run::ports::{
+    Choice, Deadlock, DisputeResolver, OpenQuestion, PersonAnswer, PersonQuestion, Prompter,
+};
 
 /// The maximum duration of the command.
 const TIMEOUT: Duration = Duration::from_secs(30);

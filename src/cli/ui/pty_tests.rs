@@ -18,9 +18,9 @@ use super::terminal::Terminal;
 use crate::cli::style::fixture::{call, dispute, event, finding, started};
 use crate::cli::ui::dialogs::dispute::Dialog;
 use crate::cli::ui::live::progress::Progress;
-use crate::workflows::run::ports::{DisputeResolver as _, EventSink as _, PersonQuestion};
 use glee_model::domain::event::{EventKind, Purpose, RunEvent};
 use glee_model::domain::{Role, Route, Tag};
+use glee_workflows::run::ports::{DisputeResolver as _, EventSink as _, PersonQuestion};
 use glee_workspace::code::anchors::Excerpt;
 
 const CASE: &str = "GLEE_PTY_CASE";

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::atomic::Ordering;
 
-use glee::workflows::hosts::{self, Host, address};
+use glee_workflows::hosts::{self, Host, address};
 
 use super::double::{Double, HostDouble, KillAt, State, git};
 use crate::support::{Output, Sandbox};

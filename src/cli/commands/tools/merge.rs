@@ -9,12 +9,12 @@ use crate::cli::context::{
     AlwaysJson, CommandError, CommandResult, Globals, Input, POLICIES, one_of, pretty, print,
     settings, stream, unreadable,
 };
-use crate::workflows::review::recorded::view;
 use glee_model::domain::ExitReason;
 use glee_model::rules::consensus::{self, Answers, Member, Policy};
 use glee_protocol::merge_input::{self, MergeInput};
 use glee_protocol::text::printable;
 use glee_store::config::settings::Advisories;
+use glee_workflows::review::recorded::view;
 use glee_workspace::advisories::check;
 use glee_workspace::code::{anchors::Blocks, citation};
 use glee_workspace::root::Workspace;

@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use crate::cli::report::BasicFormat;
 use crate::cli::style::{self, Style, count};
-use crate::workflows::review::Preview;
 use glee_model::domain::Role;
 use glee_model::domain::event::{Mode, Plan};
 use glee_protocol::text::printable;
 use glee_store::config::settings::{DebateRounds, Settings};
+use glee_workflows::review::Preview;
 
 pub(crate) fn render(
     format: BasicFormat,

@@ -16,11 +16,11 @@ use crate::cli::context::{
     CommandError, CommandResult, Globals, Input, names, number, settings, stream,
 };
 use crate::cli::style;
-use crate::workflows::watch::socket::Client;
-use crate::workflows::watch::socket::protocol::{self, KEY, WatchCommand};
-use crate::workflows::watch::status::WatchReport;
 use glee_model::domain::{AgentName, EventType, ExitReason, Role, Trigger, WatchStatus};
 use glee_protocol::text::printable;
+use glee_workflows::watch::socket::Client;
+use glee_workflows::watch::socket::protocol::{self, KEY, WatchCommand};
+use glee_workflows::watch::status::WatchReport;
 
 /// Send an agent's event, such as a milestone or a blocker, to the watch
 #[derive(Debug, clap::Args)]

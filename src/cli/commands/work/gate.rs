@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use crate::cli::context::{
     CommandError, CommandResult, Globals, ReasonFlag, ReportFormat, StageContext, StageRequest,
 };
-use crate::workflows::consensus::{self, NextStep};
 use glee_model::domain::StagePlan;
 use glee_store::config::files::stages::{self as files, CHECKPOINTS};
+use glee_workflows::consensus::{self, NextStep};
 
 /// Have three or more agents answer questions about the requirements, and let a person answer if the agents
 /// disagree

@@ -17,9 +17,6 @@ use crate::cli::report::filter::ReportFilter;
 use crate::cli::report::fix_command;
 use crate::cli::report::options::FixCommand;
 use crate::cli::ui::dialogs::questions::{self, AskError};
-use crate::workflows::review::{
-    self, Preview, ReviewPlanError, disputes::rulings, disputes::rulings::SharedRulings,
-};
 use glee_agents::Agents;
 use glee_model::domain::event::{AtBase, Mode, Plan, Staged};
 use glee_model::domain::{Agent, AgentName, ExitReason, Role, Route};
@@ -27,6 +24,9 @@ use glee_protocol::text::printable;
 use glee_store::config::presets;
 use glee_store::config::schema::values::ConfirmAbove;
 use glee_store::config::settings::Settings;
+use glee_workflows::review::{
+    self, Preview, ReviewPlanError, disputes::rulings, disputes::rulings::SharedRulings,
+};
 use glee_workspace::root::Workspace;
 use glee_workspace::{SelectOptions, Target, TargetSpec};
 

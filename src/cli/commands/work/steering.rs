@@ -11,7 +11,6 @@ use serde_json::Value;
 
 use crate::cli::context::settings::{self, Places};
 use crate::cli::context::{CommandError, Globals, execute};
-use crate::workflows::review::loosening;
 use glee_builtin::rules::PROJECT_RULES;
 use glee_model::domain::{Agent, AgentName, Loosened, RawFinding, Role, Severity, Tag};
 use glee_protocol::prompts;
@@ -19,6 +18,7 @@ use glee_store::config::ConfigSources;
 use glee_store::config::files::paths::{PROJECT_FILE, PROJECT_FOLDER};
 use glee_store::config::files::rulings::is_shared;
 use glee_store::config::settings::Settings;
+use glee_workflows::review::loosening;
 use glee_workspace::root::Workspace;
 use glee_workspace::{ControlFiles, SelectOptions, TargetSpec};
 

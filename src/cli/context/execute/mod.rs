@@ -27,11 +27,6 @@ use crate::cli::ui::dialogs::dispute::{Dialog, NonInteractive};
 use crate::cli::ui::live::{jsonl::JsonLines, progress::Progress};
 use crate::cli::ui::notify::{Noticed, Notifier};
 use crate::cli::ui::{screen::Verbosity, terminal::Terminal};
-use crate::workflows::review::{self, EndedReview, Rest, RunSetup};
-use crate::workflows::run::error::RunError;
-use crate::workflows::run::ports::{
-    Choice, DisputeResolver, EventSink, PersonAnswer, PersonQuestion,
-};
 use glee_agents::process::{own_process, sandbox};
 use glee_agents::{Agents, ProcessRunner, Stop, StopHandle};
 use glee_model::domain::event::{AtBase, CallId, Event, Mode, Plan};
@@ -44,6 +39,11 @@ use glee_store::config::layers::layer::Setting;
 use glee_store::config::settings::{Compare, Sandbox, Settings};
 use glee_store::config::{self, ConfigSources, Loaded};
 use glee_system::{log, private};
+use glee_workflows::review::{self, EndedReview, Rest, RunSetup};
+use glee_workflows::run::error::RunError;
+use glee_workflows::run::ports::{
+    Choice, DisputeResolver, EventSink, PersonAnswer, PersonQuestion,
+};
 use glee_workspace::root::Workspace;
 use glee_workspace::{ControlFiles, TreeLock};
 

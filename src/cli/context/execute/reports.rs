@@ -17,10 +17,10 @@ use crate::cli::report::written::{self, WrittenReport};
 use crate::cli::report::{self, Format};
 use crate::cli::style::{Style, count};
 use crate::cli::ui::{browser, screen::Verbosity};
-use crate::workflows::review::code::sources::Sources;
 use glee_model::domain::event::Event;
 use glee_model::domain::{FindingId, Outcome};
 use glee_protocol::secrets;
+use glee_workflows::review::code::sources::Sources;
 
 /// The data from which Glee creates the reports on a run.
 pub(crate) struct RunReport<'a> {

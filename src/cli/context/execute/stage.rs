@@ -14,13 +14,13 @@ use crate::cli::error::{CommandError, CommandResult};
 use crate::cli::report::{BasicFormat, formats::json::pretty, stage as report};
 use crate::cli::ui::notify::{Noticed, Notifier};
 use crate::cli::ui::{dialogs::prompter::PersonDialog, terminal::Terminal};
-use crate::workflows::consensus::{self, Rest, StageOutcome, files};
-use crate::workflows::review::{self, RunSetup};
-use crate::workflows::run::ports::Prompter;
 use glee_model::domain::{ExitReason, Role, RunId, StagePlan};
 use glee_protocol::text::printable;
 use glee_store::config::settings::Settings;
 use glee_store::history::store::Journal;
+use glee_workflows::consensus::{self, Rest, StageOutcome, files};
+use glee_workflows::review::{self, RunSetup};
+use glee_workflows::run::ports::Prompter;
 use glee_workspace::root::Workspace;
 
 #[derive(Debug, clap::Args)]

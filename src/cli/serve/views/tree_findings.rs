@@ -10,8 +10,8 @@ use crate::cli::context::{CommandError, local_time};
 use crate::cli::report::filter::FindingFilter;
 use crate::cli::report::html::page::findings::anchor;
 use crate::cli::style::links;
-use crate::workflows::review::TreeFinding;
 use glee_model::domain::{FindingState, Location, RulingRef, Tag};
+use glee_workflows::review::TreeFinding;
 
 /// The number of findings on one page.
 const ROWS: usize = 200;

@@ -8,10 +8,10 @@ use super::menu::{self, LEAVES_OPEN, MenuForm};
 use crate::cli::report::paths::WorkFolder;
 use crate::cli::style::{self, Color, Style, paragraph, snippet};
 use crate::cli::ui::terminal::Terminal;
-use crate::workflows::run::ports::{Choice, DisputeResolver, PersonAnswer, PersonQuestion};
 use glee_model::domain::{DisputeNumber, Finding, Route, Ruler, RulingWord};
 use glee_model::rules::review::objections;
 use glee_protocol::text::printable;
+use glee_workflows::run::ports::{Choice, DisputeResolver, PersonAnswer, PersonQuestion};
 use glee_workspace::code::anchors::Excerpt;
 
 const TIP: &str = "Tip: You can assign a judge with: glee connect <agent> --role judge";

@@ -8,8 +8,8 @@ use console::{Key, Term};
 
 use crate::cli::style::{self, Color, Glyph, Style};
 use crate::cli::ui::terminal::Terminal;
-use crate::workflows::run::ports::PersonAnswer;
 use glee_protocol::text::printable;
+use glee_workflows::run::ports::PersonAnswer;
 
 /// The text that explains the effect of Esc in a prompt for a decision.
 pub(crate) const LEAVES_OPEN: &str = "leaves it open";

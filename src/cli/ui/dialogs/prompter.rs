@@ -7,10 +7,10 @@ use std::fmt::Write as _;
 use super::menu::{self, LEAVES_OPEN};
 use crate::cli::style::{self, Color, Style, paragraph};
 use crate::cli::ui::terminal::Terminal;
-use crate::workflows::consensus::OpenQuestion;
-use crate::workflows::run::ports::{Deadlock, PersonAnswer, Prompter};
 use glee_model::domain::Approach;
 use glee_protocol::text::printable;
+use glee_workflows::consensus::OpenQuestion;
+use glee_workflows::run::ports::{Deadlock, PersonAnswer, Prompter};
 
 /// A dialog shows at most this number of lines of each agent's position. The files of the stage contain the
 /// complete positions.

@@ -4,8 +4,8 @@ use std::io;
 
 use crate::cli::report::formats::json;
 use crate::cli::ui::stream;
-use crate::workflows::run::ports::EventSink;
 use glee_model::domain::event::Event;
+use glee_workflows::run::ports::EventSink;
 
 #[derive(Debug, Default)]
 pub struct JsonLines {

@@ -14,10 +14,10 @@ use crate::cli::ui::live::skip::SkipKey;
 use crate::cli::ui::live::work::{self, Work};
 use crate::cli::ui::screen::Verbosity;
 use crate::cli::ui::terminal::Terminal;
-use crate::workflows::run::ports::EventSink;
 use glee_agents::StopHandle;
 use glee_model::domain::AgentName;
 use glee_model::domain::event::{CallId, Event, EventKind, RunEvent};
+use glee_workflows::run::ports::EventSink;
 
 pub(crate) const TICK: Duration = Duration::from_millis(120);
 

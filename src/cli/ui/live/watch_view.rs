@@ -12,11 +12,11 @@ use tokio::sync::{oneshot, watch};
 use super::progress::Progress;
 use crate::cli::style::{count, names_width, watch_status};
 use crate::cli::ui::terminal::Terminal;
-use crate::workflows::run::ports::EventSink;
-use crate::workflows::watch::socket::protocol::{Batch, Intake, WatchCommand, WatchMessage};
-use crate::workflows::watch::status::WatchReport;
 use glee_model::domain::event::{CallId, Event, EventKind, WatchEvent};
 use glee_protocol::text::printable;
+use glee_workflows::run::ports::EventSink;
+use glee_workflows::watch::socket::protocol::{Batch, Intake, WatchCommand, WatchMessage};
+use glee_workflows::watch::status::WatchReport;
 
 /// The maximum number of agent events that are printed per second. Further events are only counted.
 const PRINTED: u64 = 20;

@@ -2,8 +2,8 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use glee::workflows::hosts::{HostError, NewComment, Permission, RequestState};
 use glee_model::domain::Untrusted;
+use glee_workflows::hosts::{HostError, NewComment, Permission, RequestState};
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -60,7 +60,7 @@ fn lists_are_read_to_their_last_page() {
         (231, "files/f229.py")
     );
     let conversation = host.conversation(&request).expect("the conversation");
-    let bodies = |comments: &[glee::workflows::hosts::Comment]| -> Vec<String> {
+    let bodies = |comments: &[glee_workflows::hosts::Comment]| -> Vec<String> {
         comments
             .iter()
             .map(|comment| comment.body.as_written().to_owned())
@@ -250,8 +250,8 @@ fn a_line_outside_of_the_diff_refuses_the_whole_batch() {
     };
     host.comment(&request, &[several])
         .expect("lines of the diff");
-    let moved = glee::workflows::hosts::PullRequest {
-        head: glee::workflows::hosts::Commit {
+    let moved = glee_workflows::hosts::PullRequest {
+        head: glee_workflows::hosts::Commit {
             id: "0".repeat(40),
             branch: Untrusted::from("change".to_owned()),
         },

@@ -7,13 +7,13 @@ use serde::Serialize;
 use crate::cli::commands::history::disputes::common::{max_age, standing};
 use crate::cli::context::{CommandResult, Globals, JsonFlag, place};
 use crate::cli::style;
-use crate::workflows::review::disputes::rulings::{SharedRulings, succession};
 use glee_model::domain::{
     Disposition, DisputeId, ExitReason, Location, RuledBy, RulingRef, Untrusted,
 };
 use glee_model::rules;
 use glee_protocol::text::printable;
 use glee_store::config::files::rulings::FOLDER;
+use glee_workflows::review::disputes::rulings::{SharedRulings, succession};
 
 /// Check the files with shared rulings in `.glee/rulings`
 #[derive(Debug, clap::Args)]

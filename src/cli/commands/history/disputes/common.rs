@@ -7,12 +7,12 @@ use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, Zoned};
 
 use crate::cli::context::{CommandError, Globals, history, place, settings};
-use crate::workflows::review::recorded::view;
 use glee_model::domain::{Anchor, Disposition, DisputeNumber, Person, RulingRef, RunId};
 use glee_store::config::settings::MaxAge;
 use glee_store::history::JournalError;
 use glee_store::history::queries::rows::{Binding, DisputeRecord};
 use glee_store::history::store::Journal;
+use glee_workflows::review::recorded::view;
 use glee_workspace::root::Workspace;
 
 /// Returns disputes about code that was removed from the tree. The rulings on these disputes are still in force.

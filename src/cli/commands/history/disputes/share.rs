@@ -7,13 +7,13 @@ use crate::cli::context::{
     CommandError, CommandResult, Globals, history, number, place, print, stream,
 };
 use crate::cli::style;
-use crate::workflows::review;
 use glee_model::domain::{DisputeNumber, ExitReason, Ruler, SharedRuling};
 use glee_model::rules;
 use glee_protocol::{secrets, text::printable};
 use glee_store::config::files::rulings::{self, FOLDER, Shared};
 use glee_store::history::JournalError;
 use glee_store::history::store::Journal;
+use glee_workflows::review;
 use glee_workspace::root::Workspace;
 
 /// Write rulings to files that apply in other clones and in CI

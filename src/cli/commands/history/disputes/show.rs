@@ -8,9 +8,6 @@ use crate::cli::context::{
 };
 use crate::cli::report::text::layout;
 use crate::cli::style::{self, Color, Style, snippet};
-use crate::workflows::review::code::coder_changes::Trees;
-use crate::workflows::review::disputes::rulings::succession;
-use crate::workflows::review::recorded::dispute_code::DisputeCode;
 use glee_model::domain::{
     Advice as _, DisputeId, DisputeNumber, ExitReason, Finding, Objector, Person, Route,
     RulingRecord, RulingRef, Untrusted,
@@ -21,6 +18,9 @@ use glee_store::config::files::rulings;
 use glee_store::history::queries::rows::DisputeRecord;
 use glee_store::history::store::Journal;
 use glee_store::history::{FoundDispute, JournalError};
+use glee_workflows::review::code::coder_changes::Trees;
+use glee_workflows::review::disputes::rulings::succession;
+use glee_workflows::review::recorded::dispute_code::DisputeCode;
 use glee_workspace::root::Workspace;
 
 /// The maximum width of a line, in columns. Longer lines would be hard to read.

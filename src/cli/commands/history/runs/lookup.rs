@@ -6,8 +6,6 @@ use crate::cli::context::{CommandError, Globals, execute, history, local_time, p
 use crate::cli::report::outputs::Outputs;
 use crate::cli::report::written::{self, WrittenReport};
 use crate::cli::style::{self, Style};
-use crate::workflows::review::recorded::view;
-use crate::workflows::review::{self, ReviewPlanError};
 use glee_agents::Agents;
 use glee_model::domain::event::{Event, EventKind, Mode, Plan, ReviewEvent, RunEvent};
 use glee_model::domain::{Agent, ExitReason, Role, Route, RunId};
@@ -15,6 +13,8 @@ use glee_protocol::text::printable;
 use glee_store::config::settings::Settings;
 use glee_store::history::queries::rows::RunRow;
 use glee_store::history::store::Journal;
+use glee_workflows::review::recorded::view;
+use glee_workflows::review::{self, ReviewPlanError};
 use glee_workspace::TreeId;
 use glee_workspace::root::Workspace;
 

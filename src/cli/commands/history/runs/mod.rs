@@ -19,10 +19,10 @@ use crate::cli::context::{
     execute, history, number, one_of, place, pretty, print, stream,
 };
 use crate::cli::report::filter::ReportFilter;
-use crate::workflows::review;
-use crate::workflows::review::recorded::view::{self, Recorded};
 use glee_model::domain::{ExitReason, Route};
 use glee_protocol::text::printable;
+use glee_workflows::review;
+use glee_workflows::review::recorded::view::{self, Recorded};
 
 /// List, show, compare, undo, resume, replay and prune runs
 #[derive(Debug, clap::Args)]

@@ -6,9 +6,9 @@ use crate::cli::commands::history::disputes::common::since;
 use crate::cli::commands::history::runs::lookup;
 use crate::cli::context::{CommandResult, Globals, history, place, print, stream};
 use crate::cli::style;
-use crate::workflows::review::{self, Pruned};
 use glee_model::domain::{ExitReason, RunId};
 use glee_store::history::queries::rows::{OtherRunRow, RunRow};
+use glee_workflows::review::{self, Pruned};
 
 /// Delete stored code and answers of old runs, but keep findings and rulings
 #[derive(Debug, clap::Args)]

@@ -8,11 +8,11 @@ use crate::cli::context::{
     CommandError, CommandResult, Format, Globals, POLICIES, ReportOutputs, RunArg, execute, one_of,
     place, stream,
 };
-use crate::workflows::review;
 use glee_model::rules::consensus::Policy;
 use glee_protocol::text::printable;
 use glee_store::config::settings::Settings;
 use glee_store::config::{self, ConfigSources};
+use glee_workflows::review;
 
 /// Compute the decisions of a recorded run again, optionally by other rules, without calling agents
 #[derive(Debug, clap::Args)]

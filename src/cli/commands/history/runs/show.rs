@@ -7,13 +7,13 @@ use crate::cli::context::{
 };
 use crate::cli::report::filter::ReportFilter;
 use crate::cli::report::stage;
-use crate::workflows::consensus;
-use crate::workflows::review::recorded::view::{self, Recorded};
 use glee_model::domain::event::{ConsensusEvent, Event, EventKind, WatchEvent};
 use glee_model::domain::{ExitReason, RunId};
 use glee_protocol::text::printable;
 use glee_store::history::store::Journal;
 use glee_system::log as run_log;
+use glee_workflows::consensus;
+use glee_workflows::review::recorded::view::{self, Recorded};
 use glee_workspace::root::Workspace;
 
 /// Prints the report of a recorded run. The parameter `text` is the id of the run, or the value of the option

@@ -14,13 +14,13 @@ use crate::cli::context::{
 use crate::cli::report::formats::json::pretty;
 use crate::cli::style::{self, Color, Style, count, thousands};
 use crate::cli::ui::terminal::Terminal;
-use crate::workflows::audit::{self, AuditOutcome, AuditSample};
-use crate::workflows::review::{Rest, RunSetup};
-use crate::workflows::run::budget;
 use glee_model::domain::{Agent, ExitReason, Role, RulingAudit, RulingWord};
 use glee_model::rules::interval::Share;
 use glee_protocol::text::printable;
 use glee_store::config::settings::Settings;
+use glee_workflows::audit::{self, AuditOutcome, AuditSample};
+use glee_workflows::review::{Rest, RunSetup};
+use glee_workflows::run::budget;
 
 /// Ask another judge about a random sample of dismissed findings
 #[derive(Debug, clap::Args)]

@@ -2,8 +2,8 @@
 
 use crate::cli::context::{CommandResult, Globals, JsonFlag, history, place, print};
 use crate::cli::report::stage as report;
-use crate::workflows::consensus::stats;
 use glee_model::domain::ExitReason;
+use glee_workflows::consensus::stats;
 
 /// Print how often stages of `glee consensus` end in a deadlock, by stage and by agent
 #[derive(Debug, clap::Args)]

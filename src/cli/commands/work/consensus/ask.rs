@@ -4,8 +4,8 @@ use std::io::{Error, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
 use crate::cli::context::{CommandError, CommandResult, Globals, Input, StageRequest, unreadable};
-use crate::workflows::consensus::{self, Asking};
 use glee_store::config::files::stages as files;
+use glee_workflows::consensus::{self, Asking};
 
 /// The maximum size of a request, in MiB.
 const LARGEST: u64 = 1;

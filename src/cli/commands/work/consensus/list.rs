@@ -4,8 +4,8 @@ use crate::cli::context::{
     CommandError, CommandResult, Globals, JsonFlag, history, local_time, number, place, print,
 };
 use crate::cli::report::stage as report;
-use crate::workflows::consensus::{self, StageOutcome};
 use glee_protocol::text::printable;
+use glee_workflows::consensus::{self, StageOutcome};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct StageFilters {

@@ -3,7 +3,7 @@
 use crate::cli::context::{
     CommandError, CommandResult, Globals, ReasonFlag, ReportFormat, StageContext, names,
 };
-use crate::workflows::consensus::{self, Last, NextStep};
+use glee_workflows::consensus::{self, Last, NextStep};
 
 /// End a deadlock by deciding the conflict yourself
 #[derive(Debug, clap::Args)]

@@ -8,9 +8,9 @@ use crate::cli::commands::work::gate;
 use crate::cli::context::{
     CommandError, CommandResult, Globals, ReportFormat, StageContext, names,
 };
-use crate::workflows::consensus::{self, Asking, NextStep, StageOutcome};
 use glee_model::domain::{ExitReason, Role, StagePlan, Untrusted};
 use glee_store::config::files::stages::{self as files, Gate, PipelineStep, Stage};
+use glee_workflows::consensus::{self, Asking, NextStep, StageOutcome};
 
 /// Run a pipeline, and skip the stages and checkpoints that an earlier run settled
 #[derive(Debug, clap::Args)]

@@ -7,10 +7,10 @@ use crate::cli::commands::history::runs::lookup::{self, Recalled};
 use crate::cli::context::{
     CommandContext, CommandError, CommandResult, Globals, Outputs, ReportOutputs, execute,
 };
-use crate::workflows::review;
 use glee_model::domain::event::Mode;
 use glee_model::domain::{Dispute, FindingId, FindingState, SettledFinding};
 use glee_protocol::text::printable;
+use glee_workflows::review;
 
 /// Have the coder edit files to fix the chosen findings
 #[derive(Debug, clap::Args)]

@@ -9,10 +9,10 @@ use crate::cli::context::{
 use crate::cli::report::{filter::FindingFilter, paths::WorkFolder};
 use crate::cli::style::links::{PlaceLinks, linked};
 use crate::cli::style::{self, Color, Style};
-use crate::workflows::review::{Standing, TreeFinding, TreeQuery};
 use glee_model::domain::{ExitReason, Location};
 use glee_protocol::{secrets, text::printable};
 use glee_store::history::store::Journal;
+use glee_workflows::review::{Standing, TreeFinding, TreeQuery};
 use glee_workspace::root::Workspace;
 
 /// List the findings that are open in this tree, from all runs

@@ -7,10 +7,10 @@ pub(crate) mod show;
 
 use crate::cli::commands::history::runs::lookup;
 use crate::cli::context::{CommandError, Globals, place};
-use crate::workflows::review::recorded::view::{self, Recorded};
 use glee_model::domain::{FindingId, Outcome, RunId, SettledFinding};
 use glee_store::history::store::Journal;
 use glee_store::history::{JournalError, NamedProblem};
+use glee_workflows::review::recorded::view::{self, Recorded};
 use glee_workspace::root::Workspace;
 
 // This struct has no doc comment, because clap would use the comment as the help of every command that flattens

@@ -7,9 +7,9 @@
 use super::connection::RequestOnHost;
 use crate::cli::context::Globals;
 use crate::cli::style::count;
-use crate::workflows::hosts::{HostError, NewComment};
-use crate::workflows::pull_request::{Publication, ThreadChange};
 use glee_protocol::text::printable;
+use glee_workflows::hosts::{HostError, NewComment};
+use glee_workflows::pull_request::{Publication, ThreadChange};
 
 /// The numbers of planned comments and of planned changes of the thread state that the host did not make.
 #[derive(Clone, Copy, Debug, Default)]

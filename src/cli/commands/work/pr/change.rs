@@ -2,11 +2,11 @@
 
 use super::connection::{RequestOnHost, failed, short};
 use crate::cli::context::{CommandError, Globals};
-use crate::workflows::hosts::PullRequest;
-use crate::workflows::pull_request::{posted, rulings};
 use glee_model::domain::event::{Mode, Plan, PullRequestPlan};
 use glee_model::domain::{PostedProblem, SharedRuling};
 use glee_protocol::text::printable;
+use glee_workflows::hosts::PullRequest;
+use glee_workflows::pull_request::{posted, rulings};
 use glee_workspace::root::Workspace;
 use glee_workspace::{ChangeSource, ControlFiles, FetchedChange, Target, TargetSpec};
 

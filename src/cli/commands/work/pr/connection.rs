@@ -1,10 +1,10 @@
 //! Connects to the host of a pull request.
 
 use crate::cli::context::{CommandError, Globals, place};
-use crate::workflows::hosts::address;
-use crate::workflows::hosts::{Host, HostError, PullRequest, RequestState};
 use glee_model::domain::ExitReason;
 use glee_protocol::text::printable;
+use glee_workflows::hosts::address;
+use glee_workflows::hosts::{Host, HostError, PullRequest, RequestState};
 
 /// A pull request on its host.
 pub(crate) struct RequestOnHost {
@@ -21,7 +21,7 @@ impl RequestOnHost {
         let env = |name: &str| std::env::var(name).ok();
         let address = address::find(wanted, remote.as_deref(), &env)?;
         let host =
-            crate::workflows::hosts::connect(address, workspace.root(), &env).map_err(failed)?;
+            glee_workflows::hosts::connect(address, workspace.root(), &env).map_err(failed)?;
         let request = host.request().map_err(failed)?;
         Ok(Self { host, request })
     }

@@ -10,10 +10,6 @@ use crate::cli::commands::history::runs::lookup::{self, Recalled};
 use crate::cli::context::{
     CommandContext, CommandError, Format, Globals, Outputs, execute, history, place,
 };
-use crate::workflows::pull_request::{
-    PersonRuling, Replies, ReplyObjection, RequestDispute, replies,
-};
-use crate::workflows::review::disputes::rulings::shared_form;
 use glee_model::domain::event::{DisputeEvent, EventKind, Mode};
 use glee_model::domain::{
     Answer, Disposition, Dispute, DisputeNumber, EarlierDispute, FindingId, FindingState, Objector,
@@ -22,6 +18,10 @@ use glee_model::domain::{
 };
 use glee_store::history::queries::rows::DisputeRecord;
 use glee_store::history::{GivenRuling, store::Journal};
+use glee_workflows::pull_request::{
+    PersonRuling, Replies, ReplyObjection, RequestDispute, replies,
+};
+use glee_workflows::review::disputes::rulings::shared_form;
 use glee_workspace::code::cited;
 
 /// What Glee decided about the replies in the conversation of a pull request.

@@ -10,11 +10,11 @@ use crate::cli::context::{
     CommandError, CommandResult, Format, Globals, Outputs, execute, place, stream,
 };
 use crate::cli::style::count;
-use crate::workflows::hosts::{HostError, HostKind};
-use crate::workflows::pull_request::{Publication, ThreadChange, plan};
 use glee_model::domain::{ExitReason, RunId};
 use glee_protocol::text::printable;
 use glee_store::config::settings::PrMode;
+use glee_workflows::hosts::{HostError, HostKind};
+use glee_workflows::pull_request::{Publication, ThreadChange, plan};
 
 /// Publish a recorded review on its pull request
 #[derive(Debug, clap::Args)]
@@ -251,7 +251,7 @@ fn described(publication: &Publication) -> String {
         ));
     }
     for change in &publication.threads {
-        let place = |thread: &crate::workflows::hosts::Thread| {
+        let place = |thread: &glee_workflows::hosts::Thread| {
             let line = thread
                 .line
                 .map(|line| format!(":{line}"))

@@ -3,14 +3,14 @@
 use super::connection::{RequestOnHost, failed, short};
 use crate::cli::commands::history::runs::lookup;
 use crate::cli::context::{CommandError, Globals, history, place};
-use crate::workflows::hosts::{ChangedFile, Conversation};
-use crate::workflows::pull_request::{RequestDispute, RequestReview};
-use crate::workflows::review::code::sources::Sources;
-use crate::workflows::review::recorded::view;
 use glee_model::domain::event::{Plan, PullRequestPlan};
 use glee_model::domain::{Outcome, RunId};
 use glee_store::config::settings::{PrSettings, Settings};
 use glee_store::history::store::Journal;
+use glee_workflows::hosts::{ChangedFile, Conversation};
+use glee_workflows::pull_request::{RequestDispute, RequestReview};
+use glee_workflows::review::code::sources::Sources;
+use glee_workflows::review::recorded::view;
 use glee_workspace::FetchedChange;
 use glee_workspace::root::Workspace;
 

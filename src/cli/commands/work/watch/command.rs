@@ -5,14 +5,14 @@ use crate::cli::context::{
     CommandError, CommandResult, Globals, JsonFlag, ReasonFlag, history, number, place, stream,
 };
 use crate::cli::style::watch_status;
-use crate::workflows::run::error::RunError;
-use crate::workflows::watch::socket::protocol::{CommandReply, WatchCommand};
-use crate::workflows::watch::socket::{SocketError, lock, own_name};
-use crate::workflows::watch::status::WatchReport;
-use crate::workflows::watch::{recorded, recorded_issues};
 use glee_model::domain::event::{EventKind, WatchEvent};
 use glee_model::domain::{ExitReason, RunId, WatchStatus};
 use glee_store::history::store::Journal;
+use glee_workflows::run::error::RunError;
+use glee_workflows::watch::socket::protocol::{CommandReply, WatchCommand};
+use glee_workflows::watch::socket::{SocketError, lock, own_name};
+use glee_workflows::watch::status::WatchReport;
+use glee_workflows::watch::{recorded, recorded_issues};
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use crate::cli::context::{CommandError, Globals, place};
-use crate::workflows::watch::socket::protocol::CommandReply;
-use crate::workflows::watch::socket::{self, Client, SocketError};
 use glee_protocol::text::printable;
+use glee_workflows::watch::socket::protocol::CommandReply;
+use glee_workflows::watch::socket::{self, Client, SocketError};
 use glee_workspace::root::Workspace;
 
 pub(crate) fn address(workspace: &Workspace) -> Result<PathBuf, CommandError> {

@@ -18,14 +18,14 @@ use crate::cli::style::watch_status;
 use crate::cli::ui::live::jsonl::JsonLines;
 use crate::cli::ui::live::watch_view::{self, WatchView};
 use crate::cli::ui::terminal::Terminal;
-use crate::workflows::run::ports::EventSink;
-use crate::workflows::run::resources::RunSetup;
-use crate::workflows::watch::setup::WatchSetup;
-use crate::workflows::watch::socket::protocol::{self, Batch, Intake};
-use crate::workflows::watch::socket::{Listener, own_name};
-use crate::workflows::watch::{self, plan};
 use glee_agents::process::own_process;
 use glee_model::domain::{Agent, ExitReason, Job, Role};
+use glee_workflows::run::ports::EventSink;
+use glee_workflows::run::resources::RunSetup;
+use glee_workflows::watch::setup::WatchSetup;
+use glee_workflows::watch::socket::protocol::{self, Batch, Intake};
+use glee_workflows::watch::socket::{Listener, own_name};
+use glee_workflows::watch::{self, plan};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct WatchOptions {

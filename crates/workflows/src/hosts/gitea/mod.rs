@@ -1,0 +1,265 @@
+//! Gitea and Forgejo, by version 1 of their REST API.
+//!
+//! The module `threads` describes how comments on lines form threads, and the module `reviews` describes how Glee
+//! publishes the comments. `people` finds permissions. The API of Gitea can resolve threads since version 1.26.
+//! The API of Forgejo cannot resolve threads.
+
+mod answers;
+mod api;
+mod diff;
+mod people;
+mod reviews;
+#[cfg(test)]
+mod tests;
+mod threads;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use serde::de::IgnoredAny;
+use serde_json::json;
+
+use super::address::RequestAddress;
+use super::diff_lines::DiffLines;
+use super::model::{
+    ChangedFile, Check, CheckState, CommentId, Conversation, Host, HostError, HostKind, NewComment,
+    PullRequest, Thread, ThreadId,
+};
+use super::origin::path_part;
+use super::transport::Transport;
+use answers::{GiteaComment, GiteaFile, GiteaPull};
+use api::{GiteaApi, MOST};
+use people::People;
+use threads::{LineComment, ThreadPlace};
+
+/// The maximum number of comments in a review.
+const BATCH: usize = 30;
+
+/// The context of the commit status, and the maximum number of characters of the status's description.
+const CHECK: &str = "glee";
+const DESCRIPTION: usize = 255;
+
+pub(super) struct Gitea {
+    api: GiteaApi,
+    people: People,
+    /// The head commit whose diff was read last, with the lines of the diff by path.
+    diff: RefCell<Option<(String, BTreeMap<String, DiffLines>)>>,
+    /// The places of the threads that were read.
+    places: RefCell<BTreeMap<ThreadId, ThreadPlace>>,
+}
+
+impl Gitea {
+    pub(super) fn new(transport: Transport, address: RequestAddress) -> Self {
+        Self {
+            api: GiteaApi { transport, address },
+            people: People::default(),
+            diff: RefCell::default(),
+            places: RefCell::default(),
+        }
+    }
+
+    /// Returns the lines of the changed files. Omits files whose lines the host does not show.
+    fn lines(&self, request: &PullRequest) -> Result<BTreeMap<String, DiffLines>, HostError> {
+        if let Some((head, files)) = &*self.diff.borrow()
+            && *head == request.head.id
+        {
+            return Ok(files.clone());
+        }
+        let text = self
+            .api
+            .transport
+            .get_text(&format!("{}.diff", self.api.pull()), "read the diff")?;
+        let files = diff::files(&text);
+        self.diff
+            .replace(Some((request.head.id.clone(), files.clone())));
+        Ok(files)
+    }
+}
+
+impl Host for Gitea {
+    fn kind(&self) -> HostKind {
+        HostKind::Gitea
+    }
+
+    fn request(&self) -> Result<PullRequest, HostError> {
+        let what = "read the pull request";
+        let answer: GiteaPull = self.api.transport.get(&self.api.pull(), what)?;
+        answer
+            .into_request()
+            .map_err(|why| self.api.transport.unexpected(what, why))
+    }
+
+    fn files(&self, request: &PullRequest) -> Result<Vec<ChangedFile>, HostError> {
+        let path = format!("{}/files?limit=50", self.api.pull());
+        let files: Vec<GiteaFile> =
+            self.api
+                .transport
+                .get_numbered(&path, MOST, "read the changed files")?;
+        let lines = self.lines(request)?;
+        let file = |file: GiteaFile| {
+            let DiffLines { shown, added, .. } =
+                lines.get(&file.filename).cloned().unwrap_or_default();
+            let previous = file
+                .previous_filename
+                .filter(|previous| !previous.is_empty() && *previous != file.filename);
+            ChangedFile {
+                path: file.filename,
+                previous,
+                lines: shown,
+                added,
+            }
+        };
+        Ok(files.into_iter().map(file).collect())
+    }
+
+    fn conversation(&self, request: &PullRequest) -> Result<Conversation, HostError> {
+        let (user, what) = (self.people.user(&self.api)?, "read the conversation");
+        let mut on_lines = Vec::new();
+        // Comments of a review that is not submitted are not yet a part of the conversation.
+        for review in self
+            .api
+            .reviews()?
+            .into_iter()
+            .filter(|review| review.comments_count > 0 && !review.is_pending())
+        {
+            for comment in self.api.review_comments(review.id)? {
+                on_lines.push(LineComment {
+                    comment,
+                    review: review.id,
+                    commit: review.commit_id.clone(),
+                });
+            }
+        }
+        // The host sends all comments at once.
+        let path = format!(
+            "{}/issues/{}/comments",
+            self.api.repository(),
+            self.api.address.number
+        );
+        let on_request: Vec<GiteaComment> = self.api.transport.get(&path, what)?;
+        let (mut conversation, places) = threads::of(on_lines, on_request, user, &request.head.id);
+        self.places.replace(places);
+        conversation
+            .threads
+            .iter_mut()
+            .try_for_each(|thread| self.people.find_members(&self.api, thread))?;
+        Ok(conversation)
+    }
+
+    fn comment(&self, request: &PullRequest, comments: &[NewComment]) -> Result<(), HostError> {
+        let what = "comment on the pull request";
+        let files = self.lines(request)?;
+        let is_in_diff = |comment: &NewComment| {
+            comment.line.is_none_or(|line| {
+                files
+                    .get(&comment.path)
+                    .is_some_and(|lines| lines.shown.contains(&line))
+            })
+        };
+        // The host accepts a comment on any line, but does not show the comment if the line is outside of the
+        // diff.
+        if !comments.iter().all(is_in_diff) {
+            return Err(self
+                .api
+                .transport
+                .refused(what, "the line is not in the diff"));
+        }
+        let user = self.people.user(&self.api)?;
+        for review in reviews::split(comments) {
+            self.api.create_review(user, request, &review, what)?;
+        }
+        let mut of_files = comments.iter().filter(|comment| comment.line.is_none());
+        of_files.try_for_each(|comment| {
+            self.api
+                .create_comment(&threads::file_body(&comment.body), what)
+        })
+    }
+
+    fn batch(&self) -> usize {
+        BATCH
+    }
+
+    fn reply(&self, request: &PullRequest, thread: &Thread, body: &str) -> Result<(), HostError> {
+        let what = "reply in a thread";
+        let place = self.places.borrow().get(&thread.id).cloned();
+        let place = place.ok_or_else(|| {
+            self.api
+                .transport
+                .unexpected(what, "the thread was not read before")
+        })?;
+        let user = self.people.user(&self.api)?;
+        self.api.reply_at(
+            user,
+            request,
+            &place,
+            &threads::reply_body(place.first, body),
+            what,
+        )
+    }
+
+    /// Returns false if the version of the host cannot resolve threads, if the token is not allowed to resolve threads,
+    /// and for a comment on a whole file.
+    fn set_resolved(
+        &self,
+        _request: &PullRequest,
+        thread: &Thread,
+        is_resolved: bool,
+    ) -> Result<bool, HostError> {
+        if thread.path.is_none() {
+            return Ok(false);
+        }
+        let verb = if is_resolved { "resolve" } else { "unresolve" };
+        let path = format!(
+            "{}/pulls/comments/{}/{verb}",
+            self.api.repository(),
+            path_part(&thread.id.0)
+        );
+        match self.api.transport.set(&path, "change a thread") {
+            Ok(()) => Ok(true),
+            Err(HostError::NotFound { .. } | HostError::Forbidden { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn summarise(
+        &self,
+        _request: &PullRequest,
+        existing: Option<&CommentId>,
+        body: &str,
+    ) -> Result<(), HostError> {
+        let what = "write the summary";
+        let Some(comment) = existing else {
+            return self.api.create_comment(body, what);
+        };
+        let path = format!(
+            "{}/issues/comments/{}",
+            self.api.repository(),
+            path_part(&comment.0)
+        );
+        self.api
+            .transport
+            .patch::<IgnoredAny>(&path, &json!({ "body": body }), what)
+            .map(drop)
+    }
+
+    /// Creates a commit status, which replaces the earlier status with the same context. A neutral check becomes
+    /// a success whose description states the result, because branch protection can reject every other state.
+    fn check(&self, request: &PullRequest, check: &Check) -> Result<(), HostError> {
+        let state = if check.state == CheckState::Failure {
+            "failure"
+        } else {
+            "success"
+        };
+        let description: String = check.title.chars().take(DESCRIPTION).collect();
+        let body = json!({ "context": CHECK, "state": state, "description": description, "target_url": request.link });
+        let path = format!(
+            "{}/statuses/{}",
+            self.api.repository(),
+            path_part(&request.head.id)
+        );
+        self.api
+            .transport
+            .query::<IgnoredAny>(&path, &body, "write the commit status")
+            .map(drop)
+    }
+}

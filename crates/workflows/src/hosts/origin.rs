@@ -1,0 +1,52 @@
+//! The scheme, host and port of an address, and the parts of its path.
+
+use std::net::IpAddr;
+
+use ureq::http::Uri;
+
+/// Returns the scheme, host and port of an address. These schemes are permitted: `https`, or `http` on a loopback
+/// address. The port is omitted if it is the scheme's default.
+pub(super) fn origin(url: &str) -> Result<String, String> {
+    let uri: Uri = url
+        .parse()
+        .map_err(|error| format!("the address is invalid: {error}"))?;
+    let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
+        return Err("the address has no scheme or no host".to_owned());
+    };
+    if authority.as_str().contains('@') {
+        return Err("the address contains a user name".to_owned());
+    }
+    let host = authority.host().to_ascii_lowercase();
+    let default = match scheme {
+        "https" => 443,
+        "http" if is_loopback(&host) => 80,
+        _ => return Err(format!("the address of {host} does not use https")),
+    };
+    Ok(match authority.port_u16().filter(|port| *port != default) {
+        Some(port) => format!("{scheme}://{host}:{port}"),
+        None => format!("{scheme}://{host}"),
+    })
+}
+
+/// Escapes a text for use as one segment of a URL's path.
+pub(crate) fn path_part(text: &str) -> String {
+    let mut found = String::new();
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'-' | b'_' | b'~' => {
+                found.push(char::from(byte))
+            }
+            byte => found.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    found
+}
+
+/// Whether the host is this machine. In `host`, an IPv6 address is enclosed in brackets.
+pub(crate) fn is_loopback(host: &str) -> bool {
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    host.eq_ignore_ascii_case("localhost")
+        || host
+            .parse()
+            .is_ok_and(|address: IpAddr| address.is_loopback())
+}

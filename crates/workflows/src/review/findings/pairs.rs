@@ -1,0 +1,154 @@
+//! Keeps the answers about findings that may be the same, and tells the findings what was answered.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::review::state::ReviewState;
+use glee_model::domain::event::{CallAnswer, CallId, EventKind, Purpose, ReviewEvent};
+use glee_model::domain::{
+    AgentName, Anchor, Comparison, EarlierDispute, Finding, FindingId, KeyedAnswer, PairAnswer,
+    RawFinding, Untrusted,
+};
+use glee_model::rules::consensus::{Group, Member};
+use glee_protocol::text::printable;
+
+/// The key under which the answer about two findings is kept.
+pub fn key(one: &Member, other: &Member) -> String {
+    let mut parts = [one, other].map(|member| described(&member.raw, member.anchor.as_ref()));
+    parts.sort();
+    hash(&parts)
+}
+
+/// The same as [`key`] for two findings of one group.
+pub(crate) fn key_of_findings(one: &Finding, other: &Finding) -> String {
+    let mut parts = [one, other].map(|finding| described(&finding.raw, finding.anchor.as_ref()));
+    parts.sort();
+    hash(&parts)
+}
+
+fn dispute_key(finding: &Finding, earlier: &EarlierDispute) -> String {
+    let parts = [
+        described(&finding.raw, finding.anchor.as_ref()),
+        format!("dispute {}", earlier.dispute),
+    ];
+    hash(&parts)
+}
+
+/// The text, the place in the code, and the code of a finding.
+fn described(raw: &RawFinding, anchor: Option<&Anchor>) -> String {
+    serde_json::json!([
+        raw.file,
+        anchor.map(|anchor| &anchor.block),
+        anchor.and_then(|anchor| anchor.offset),
+        raw.title,
+        raw.body
+    ])
+    .to_string()
+}
+
+fn hash(parts: &[String; 2]) -> String {
+    blake3::hash(parts.join("\n").as_bytes())
+        .to_hex()
+        .to_string()
+}
+
+/// The event that keeps the answers of a call for later runs.
+pub fn kept(
+    state: &ReviewState,
+    call: &CallId,
+    by: &AgentName,
+    answer: &CallAnswer,
+) -> Option<EventKind> {
+    let keyed = |key, same, reason: &Untrusted| KeyedAnswer {
+        key,
+        answer: PairAnswer {
+            by: by.clone(),
+            same,
+            reason: reason.clone(),
+        },
+    };
+    let mut answers = Vec::new();
+    match (answer, &call.purpose) {
+        (CallAnswer::Same { pairs: said }, Purpose::Same { round, raised_in }) => {
+            for pair in state.asked_pairs(*round, *raised_in) {
+                let said = said.iter().find(|said| Some(said.pair) == pair.asked);
+                answers.extend(said.map(|said| keyed(pair.key.clone(), said.same, &said.reason)));
+            }
+        }
+        (CallAnswer::Compare { comparisons }, Purpose::Compare { round }) => {
+            for (finding, earlier) in state.uncertain(*round) {
+                let said = comparisons.iter().find(|said| said.finding == finding.id);
+                let key = dispute_key(finding, earlier);
+                answers.extend(said.map(|said| keyed(key, said.same, &said.reason)));
+            }
+        }
+        _ => return None,
+    }
+    let call = call.clone();
+    Some(ReviewEvent::FindingsCompared { call, answers }.into())
+}
+
+/// The answers of earlier runs about the findings of a round that may repeat an earlier dispute.
+pub fn reused<E>(
+    state: &ReviewState,
+    round: u32,
+    known: impl Fn(&str) -> Result<Option<PairAnswer>, E>,
+) -> Result<Option<EventKind>, E> {
+    let mut comparisons = Vec::new();
+    for (finding, earlier) in state.uncompared(round) {
+        if let Some(answer) = known(&dispute_key(finding, earlier))? {
+            comparisons.push(Comparison {
+                finding: finding.id,
+                same: answer.same,
+                reason: answer.reason,
+            });
+        }
+    }
+    let is_known = !comparisons.is_empty();
+    Ok(is_known.then(|| ReviewEvent::ComparisonsReused { round, comparisons }.into()))
+}
+
+/// One sentence for each answer that joined two findings of a group.
+pub fn reasons(state: &ReviewState, members: &[Member], group: &Group) -> Vec<String> {
+    let find = |id: &str| {
+        let mut of_group = group.members.iter().map(|at| &members[*at]);
+        of_group.find(|member| member.id == id)
+    };
+    let mut reasons = Vec::new();
+    for ((one, other), answer) in &state.same {
+        let (Some(one), Some(other), true) = (find(one), find(other), answer.same) else {
+            continue;
+        };
+        let reason = if answer.reason.is_blank() {
+            String::new()
+        } else {
+            format!(": {}", printable::line(answer.reason.as_written()))
+        };
+        reasons.push(format!(
+            "{} and {} name the same defect, says {}{reason}",
+            one.model, other.model, answer.by
+        ));
+    }
+    reasons
+}
+
+/// Records in each finding which other findings may name the same defect.
+pub fn mark(findings: &mut [Finding], members: &[Member], unsure: &[(usize, usize)]) {
+    let mut ids: HashMap<String, FindingId> = HashMap::new();
+    for finding in findings.iter() {
+        ids.extend(finding.sources().map(|said| (said.to_owned(), finding.id)));
+    }
+    let mut pairs: BTreeSet<(FindingId, FindingId)> = BTreeSet::new();
+    for (one, other) in unsure {
+        let one = ids.get(&members[*one].id);
+        let other = ids.get(&members[*other].id);
+        if let (Some(one), Some(other)) = (one, other)
+            && one.group() != other.group()
+        {
+            pairs.extend([(*one, *other), (*other, *one)]);
+        }
+    }
+    for finding in findings {
+        let others = pairs.iter().filter(|(one, _)| *one == finding.id);
+        finding.may_be = others.map(|(_, other)| *other).collect();
+    }
+}

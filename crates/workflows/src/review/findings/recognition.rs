@@ -1,0 +1,1280 @@
+//! Recognises findings that were raised before: earlier in the run, or in a dispute of an earlier run.
+//!
+//! Findings are compared only if their blocks of code exist in the code under review. Glee also recognises a block
+//! that has moved to another file. If two findings are in the same block, the distance between them is the
+//! difference of their line offsets in the block. If one block encloses the other block, the distance is the
+//! difference between the line numbers of the findings. [`Wordings`] compares the words of two findings.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ops::RangeInclusive;
+
+use crate::review::findings::relations::{self, may_close};
+use crate::review::findings::round::{MergeSettings, Round, TextOf};
+use crate::review::state::ReviewState;
+use glee_model::domain::event::{EventKind, ReviewEvent, RunEvent};
+use glee_model::domain::{
+    AgentName, Anchor, Disposition, DisputeNumber, Finding, FindingId, Relation, RulingRef, RunId,
+    Severity, Tag,
+};
+use glee_model::rules::consensus::similarity::identity::Wordings;
+use glee_model::rules::consensus::similarity::likeness::{Likeness, NEAR};
+use glee_model::rules::review::mandatory;
+use glee_protocol::request::{RulingInForce, SourceFile};
+use glee_store::history::queries::rows::Binding;
+use glee_workspace::code::anchors::Blocks;
+
+struct Placed<'a> {
+    anchor: &'a Anchor,
+    block: Option<RangeInclusive<u32>>,
+}
+
+impl Placed<'_> {
+    fn line(&self) -> Option<u32> {
+        Some(self.block.as_ref()?.start() + self.anchor.offset?)
+    }
+
+    /// Whether a ruling on this anchor can bind the other anchor although the words differ: the other anchor has to be
+    /// inside the block, and must not state another weakness.
+    fn covers(&self, other: &Self) -> bool {
+        let is_inside = || {
+            let line = other.line();
+            self.block
+                .as_ref()
+                .zip(line)
+                .is_some_and(|(block, line)| block.contains(&line))
+        };
+        let is_same_weakness = match (self.anchor.cwe, other.anchor.cwe) {
+            (Some(ours), Some(theirs)) => ours == theirs,
+            _ => true,
+        };
+        is_same_weakness && (self.anchor.block == other.anchor.block || is_inside())
+    }
+
+    /// Returns the number of lines between two anchors. Returns `None` if the anchors have different blocks, and
+    /// neither block contains the other anchor's line. Returns `Some(None)` if the anchors have the same block,
+    /// but at least one anchor has no line offset.
+    fn distance(&self, other: &Self) -> Option<Option<u32>> {
+        if self.anchor.block == other.anchor.block {
+            return Some(
+                self.anchor
+                    .offset
+                    .zip(other.anchor.offset)
+                    .map(|(a, b)| a.abs_diff(b)),
+            );
+        }
+        let (ours, theirs) = (self.line()?, other.line()?);
+        let is_within =
+            self.block.as_ref()?.contains(&theirs) || other.block.as_ref()?.contains(&ours);
+        is_within.then(|| Some(ours.abs_diff(theirs)))
+    }
+}
+
+/// The hashes of the blocks in the files where findings were raised. Each file is divided once.
+struct Originals<'a> {
+    text_of: TextOf<'a>,
+    blocks: RefCell<HashMap<String, HashSet<String>>>,
+}
+
+impl<'a> Originals<'a> {
+    fn of(text_of: TextOf<'a>) -> Self {
+        Self {
+            text_of,
+            blocks: RefCell::default(),
+        }
+    }
+
+    /// Whether the file of an anchor no longer contains the block. Only then can the block have moved to another file.
+    fn lost(&self, anchor: &Anchor) -> bool {
+        let mut known = self.blocks.borrow_mut();
+        let blocks = known.entry(anchor.file.clone()).or_insert_with(|| {
+            let text = (self.text_of)(&anchor.file);
+            Blocks::of(&anchor.file, &text).hashes().cloned().collect()
+        });
+        !blocks.contains(&anchor.block)
+    }
+}
+
+/// A match of an earlier and a new anchor: the likeness, the index of the earlier anchor, and the index of the new
+/// anchor.
+type Pair = (Likeness, usize, usize);
+
+/// An earlier anchor and a new anchor form a pair if both anchors certainly or possibly describe the same problem.
+/// Returns all pairs.
+fn pairs(known: &[&Anchor], found: &[&Anchor], text_of: TextOf<'_>) -> Vec<Pair> {
+    let mut by_file: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (index, anchor) in found.iter().enumerate() {
+        by_file.entry(&anchor.file).or_default().push(index);
+    }
+    let mut known_in: HashMap<&str, Vec<usize>> = HashMap::new();
+    let mut known_as: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (index, anchor) in known.iter().enumerate() {
+        known_in.entry(&anchor.file).or_default().push(index);
+        known_as.entry(&anchor.block).or_default().push(index);
+    }
+    let originals = Originals::of(text_of);
+    let mut pairs = Vec::new();
+    for (file, new) in by_file {
+        let text = text_of(file);
+        let blocks = Blocks::of(file, &text);
+        let mut old = known_in.get(file).cloned().unwrap_or_default();
+        let elsewhere = blocks
+            .hashes()
+            .filter_map(|block| known_as.get(block.as_str()));
+        old.extend(elsewhere.flatten().filter(|index| {
+            let was = known[**index];
+            was.file != file && originals.lost(was)
+        }));
+        old.sort_unstable();
+        if old.is_empty() {
+            continue;
+        }
+        let anchors = || {
+            old.iter()
+                .map(|index| known[*index])
+                .chain(new.iter().map(|index| found[*index]))
+        };
+        let placed: Vec<Placed<'_>> = anchors()
+            .map(|anchor| Placed {
+                anchor,
+                block: blocks.place(anchor),
+            })
+            .collect();
+        let wordings = Wordings::of(anchors());
+        let mut in_block: BTreeMap<(&str, Option<u32>), Vec<usize>> = BTreeMap::new();
+        let mut at_line: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for (index, known) in placed[..old.len()].iter().enumerate() {
+            in_block
+                .entry((&known.anchor.block, known.anchor.offset))
+                .or_default()
+                .push(index);
+            known
+                .line()
+                .into_iter()
+                .for_each(|line| at_line.entry(line).or_default().push(index));
+        }
+        for (index, finding) in (old.len()..).zip(&placed[old.len()..]) {
+            let block = finding.anchor.block.as_str();
+            let offsets = match (finding.anchor.offset, finding.anchor.cwe) {
+                // A finding of the same weakness can be anywhere in the block.
+                (None, _) | (_, Some(_)) => None..=Some(u32::MAX),
+                (Some(offset), None) => {
+                    Some(offset.saturating_sub(NEAR))..=Some(offset.saturating_add(NEAR))
+                }
+            };
+            let same_block = in_block.range((block, *offsets.start())..=(block, *offsets.end()));
+            let undated = in_block
+                .get(&(block, None))
+                .filter(|_| offsets.start().is_some());
+            let near = finding
+                .line()
+                .map(|line| line.saturating_sub(NEAR)..=line.saturating_add(NEAR));
+            let near = near.into_iter().flat_map(|lines| at_line.range(lines));
+            let near = near
+                .flat_map(|(_, indexes)| indexes)
+                .filter(|known| placed[**known].anchor.block != block);
+            let candidates = same_block
+                .flat_map(|(_, indexes)| indexes)
+                .chain(undated.into_iter().flatten());
+            pairs.extend(candidates.chain(near).filter_map(|known| {
+                let distance = placed[*known].distance(finding)?;
+                let likeness = wordings.compare(*known, index, distance);
+                let is_pair = match likeness {
+                    Likeness::Same(_) => true,
+                    Likeness::Unsure(_) => placed[*known].covers(finding),
+                    Likeness::Different => false,
+                };
+                is_pair.then_some((likeness, old[*known], new[index - old.len()]))
+            }));
+        }
+    }
+    closest_first(pairs)
+}
+
+/// Sorts the pairs, beginning with the surest pair, and makes a pair unsure if a surer pair of one of its anchors is
+/// unsure. Otherwise, a ruling would bind a finding only because it is unsure whether the ruling is about a finding
+/// that is closer to it.
+fn closest_first(mut pairs: Vec<Pair>) -> Vec<Pair> {
+    pairs.sort_by(|a, b| {
+        sureness(b.0)
+            .total_cmp(&sureness(a.0))
+            .then((a.1, a.2).cmp(&(b.1, b.2)))
+    });
+    let (mut matched, mut reserved) = (
+        [BTreeSet::new(), BTreeSet::new()],
+        [BTreeSet::new(), BTreeSet::new()],
+    );
+    for (likeness, known, found) in &mut pairs {
+        let is_in =
+            |sets: &[BTreeSet<usize>; 2]| sets[0].contains(known) || sets[1].contains(found);
+        match *likeness {
+            Likeness::Same(sure) if is_in(&reserved) => *likeness = Likeness::Unsure(sure),
+            Likeness::Unsure(_) if is_in(&matched) => {}
+            _ => {
+                let sets = if likeness.same().is_some() {
+                    &mut matched
+                } else {
+                    &mut reserved
+                };
+                sets[0].insert(*known);
+                sets[1].insert(*found);
+            }
+        }
+    }
+    pairs
+}
+
+/// Maps the indices of the elements of `findings` that repeat an open finding of this run to the open finding.
+pub fn repeated(
+    state: &ReviewState,
+    findings: &[Finding],
+    text_of: TextOf<'_>,
+) -> BTreeMap<usize, FindingId> {
+    let open: Vec<&Finding> = state
+        .findings
+        .iter()
+        .filter(|earlier| {
+            !state.finding_state(earlier).is_closed() && state.dispute_of(earlier.id).is_none()
+        })
+        .collect();
+    let (places, known) = anchored_places(open.iter().copied());
+    let (indexes, found) = anchored_places(findings);
+    let mut pairs: Vec<(f32, usize, usize)> = sure(&pairs(&known, &found, text_of)).collect();
+    pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+    // A finding with several places repeats an earlier finding only if the earlier finding has all these places.
+    let is_known: BTreeSet<(usize, usize)> = pairs
+        .iter()
+        .map(|(_, earlier, place)| (places[*earlier], *place))
+        .collect();
+    let mut repeated = BTreeMap::new();
+    let mut taken = BTreeSet::new();
+    for (_, earlier, finding) in pairs {
+        // Two findings of one reviewer in one round are different problems. Therefore, at most one finding of a
+        // reviewer repeats a given earlier finding.
+        let index = indexes[finding];
+        let earlier = places[earlier];
+        let by = || findings[index].raised_by.iter().map(|name| (earlier, name));
+        if !repeated.contains_key(&index)
+            && by().all(|pair| !taken.contains(&pair))
+            && (0..found.len())
+                .filter(|place| indexes[*place] == index)
+                .all(|place| is_known.contains(&(earlier, place)))
+        {
+            taken.extend(by());
+            repeated.insert(index, open[earlier].id);
+        }
+    }
+    // If one of two findings has no anchor, the findings are equal only if their locations and titles are equal.
+    let mut at: HashMap<_, Vec<&Finding>> = HashMap::new();
+    for earlier in open
+        .iter()
+        .copied()
+        .filter(|earlier| earlier.raw.file.is_some())
+    {
+        at.entry((
+            &earlier.raw.file,
+            earlier.raw.line,
+            earlier.raw.title.as_written(),
+        ))
+        .or_default()
+        .push(earlier);
+    }
+    for (index, finding) in findings.iter().enumerate() {
+        let same = at.get(&(
+            &finding.raw.file,
+            finding.raw.line,
+            finding.raw.title.as_written(),
+        ));
+        let mut same = same.into_iter().flatten();
+        let same = same.find(|earlier| earlier.anchor.is_none() || finding.anchor.is_none());
+        if let Some(earlier) = same {
+            repeated.insert(index, earlier.id);
+        }
+    }
+    repeated
+}
+
+/// The anchors of all places of the findings, and the index of the finding of each anchor.
+fn anchored_places<'a>(
+    findings: impl IntoIterator<Item = &'a Finding>,
+) -> (Vec<usize>, Vec<&'a Anchor>) {
+    let findings = findings.into_iter().enumerate();
+    findings
+        .flat_map(|(index, finding)| finding.anchored().map(move |(_, anchor)| (index, anchor)))
+        .unzip()
+}
+
+fn sure(pairs: &[Pair]) -> impl Iterator<Item = (f32, usize, usize)> {
+    pairs
+        .iter()
+        .filter_map(|(likeness, known, found)| Some((likeness.same()?, *known, *found)))
+}
+
+/// The pairs of anchors of `earlier` and `later` that describe the same problem, the most similar pair first.
+pub(crate) fn likenesses(
+    earlier: &[&Anchor],
+    later: &[&Anchor],
+    text_of: TextOf<'_>,
+) -> Vec<(usize, usize)> {
+    compared(earlier, later, text_of).0
+}
+
+/// The indices of an earlier and a later anchor, for each pair.
+type Indices = Vec<(usize, usize)>;
+
+/// The pairs of anchors of `earlier` and `later` that describe the same problem, and those that possibly describe the
+/// same problem. Both lists begin with the most similar pair.
+pub fn compared(earlier: &[&Anchor], later: &[&Anchor], text_of: TextOf<'_>) -> (Indices, Indices) {
+    let pairs = pairs(earlier, later, text_of);
+    let (same, unsure): (Vec<Pair>, Vec<Pair>) = pairs
+        .into_iter()
+        .partition(|(likeness, ..)| likeness.same().is_some());
+    let indices = |pairs: Vec<Pair>| pairs.into_iter().map(|(_, a, b)| (a, b)).collect();
+    (indices(same), indices(unsure))
+}
+
+/// Maps the index of an anchor in `earlier` to the index of the anchor in `later` that describes the same problem.
+/// A later finding repeats at most one earlier finding, because the findings of one run are different problems.
+pub fn continued(
+    earlier: &[&Anchor],
+    later: &[&Anchor],
+    text_of: TextOf<'_>,
+) -> BTreeMap<usize, usize> {
+    let (mut continued, mut taken) = (BTreeMap::new(), BTreeSet::new());
+    for (before, after) in likenesses(earlier, later, text_of) {
+        if !continued.contains_key(&before) && taken.insert(after) {
+            continued.insert(before, after);
+        }
+    }
+    continued
+}
+
+/// Applies earlier disputes to findings of a round.
+///
+/// A finding that refers to a ruling is bound by this ruling if the finding cites no new evidence. A ruling can
+/// also bind a finding that does not refer to the ruling, if it judged each place of the finding. A dispute is about
+/// one problem. Therefore, the ruling of a dispute binds at most one finding of each reviewer for each finding that it
+/// judged. If several pairs of a dispute and a finding are possible,
+/// the most similar pair takes precedence. Among equally similar pairs, the pair with the newest dispute takes
+/// precedence. An expired ruling binds no finding. If only an expired ruling applies, a notice reports the expiry. A
+/// ruling also binds nothing if code that it cites no longer stands, or if its code moved to another ground. If only
+/// such a ruling applies, the finding refers to it.
+/// A finding that no dispute binds can still refer to a related dispute.
+pub fn earlier<'a>(
+    findings: impl IntoIterator<Item = &'a Finding>,
+    bindings: &[Binding],
+    round: &Round<'_>,
+) -> Vec<EventKind> {
+    let recorded = bindings;
+    let bindings: Vec<&Binding> = not_reopened(bindings).collect();
+    let findings: Vec<&Finding> = findings.into_iter().collect();
+    let mut events = relations::named(&findings, &bindings, round);
+    let is_named: BTreeSet<FindingId> = events.iter().filter_map(relations::subject).collect();
+    let unnamed = || {
+        findings
+            .iter()
+            .copied()
+            .filter(|finding| !is_named.contains(&finding.id))
+    };
+    let findings: Vec<&Finding> = unnamed().collect();
+    let (mut sure, unsure): (Vec<Ruled<'_>>, _) =
+        ruled_findings(&findings, &bindings, recorded, round)
+            .into_iter()
+            .partition(|one| one.likeness.same().is_some());
+    let is_over = |one: &Ruled<'_>| one.binding.ended.is_some() || one.fallen.is_some();
+    let likeness = |one: &Ruled<'_>| one.likeness.same().unwrap_or_default();
+    sure.sort_by(|a, b| {
+        let newest = || age(b.binding).cmp(&age(a.binding));
+        is_over(a)
+            .cmp(&is_over(b))
+            .then(likeness(b).total_cmp(&likeness(a)))
+            .then_with(newest)
+            .then(a.index.cmp(&b.index))
+    });
+    let mut bound: BTreeMap<usize, Ruled<'_>> = BTreeMap::new();
+    let mut taken: BTreeSet<((&RulingRef, FindingId), &AgentName)> = BTreeSet::new();
+    for one in sure {
+        let by = || one.finding.raised_by.iter().map(|name| (one.judged, name));
+        if !bound.contains_key(&one.index) && by().all(|pair| !taken.contains(&pair)) {
+            taken.extend(by());
+            bound.insert(one.index, one);
+        }
+    }
+    let unsure: Vec<relations::Unsure<'_>> = unsure
+        .into_iter()
+        .filter(|one| {
+            let mut by = one.finding.raised_by.iter();
+            let is_taken = by.any(|name| taken.contains(&(one.judged, name)));
+            one.finding.mandatory
+                && one.fallen.is_none()
+                && !bound.contains_key(&one.index)
+                && !is_taken
+                && one.binding.new_tag.is_none()
+                && one.binding.ended.is_none()
+        })
+        .filter_map(|one| {
+            Some(relations::Unsure {
+                likeness: one.likeness.unsure()?,
+                binding: one.binding,
+                finding: one.finding,
+            })
+        })
+        .collect();
+    let free = findings
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| !bound.contains_key(index));
+    let changed = relations::changed(free.map(|(_, finding)| *finding), &bindings, round);
+    let has_changed: BTreeSet<FindingId> = changed.iter().filter_map(relations::subject).collect();
+    for one in bound.into_values() {
+        let Ruled {
+            finding, binding, ..
+        } = one;
+        events.extend(match one.fallen.filter(|_| binding.ended.is_none()) {
+            Some(relation) => Some(relations::related(finding.id, binding, relation)),
+            None => ruled(finding, binding, round.lists),
+        });
+    }
+    events.extend(changed);
+    events.extend(relations::may_repeat(unsure, &has_changed));
+    events
+}
+
+/// A finding that certainly or possibly repeats a finding that a dispute is about.
+struct Ruled<'a> {
+    likeness: Likeness,
+    binding: &'a Binding,
+    /// The dispute, and the finding of the dispute.
+    judged: (&'a RulingRef, FindingId),
+    finding: &'a Finding,
+    /// The index of the finding in the list of findings.
+    index: usize,
+    /// The reason why the ruling does not bind the finding.
+    fallen: Option<Relation>,
+}
+
+/// The findings that repeat findings of disputes. A finding certainly repeats one if they have a place in common. It
+/// possibly repeats one if this is uncertain for each of its places.
+fn ruled_findings<'a>(
+    findings: &[&'a Finding],
+    bindings: &[&'a Binding],
+    recorded: &'a [Binding],
+    round: &Round<'_>,
+) -> Vec<Ruled<'a>> {
+    let mut judged: Vec<(&Binding, FindingId, &Anchor)> = Vec::new();
+    for binding in bindings {
+        judged.extend(
+            binding
+                .anchors()
+                .map(|anchor| (*binding, binding.finding, anchor)),
+        );
+        // A dispute that reopens another one is about the findings of that one, too.
+        let mut reopened = binding.reopens;
+        while let Some(number) = reopened {
+            let earlier = || recorded.iter().filter(|one| one.number() == Some(number));
+            for one in earlier() {
+                judged.extend(one.anchors().map(|anchor| (*binding, one.finding, anchor)));
+            }
+            reopened = earlier().find_map(|one| one.reopens);
+        }
+    }
+    let known: Vec<&Anchor> = judged.iter().map(|(.., anchor)| *anchor).collect();
+    let (indexes, found) = anchored_places(findings.iter().copied());
+    let mut own: Vec<Vec<usize>> = vec![Vec::new(); findings.len()];
+    for (place, index) in indexes.iter().enumerate() {
+        own[*index].push(place);
+    }
+    // For each finding of a dispute and each finding, the surest likeness of each place of the latter.
+    let mut by_finding: BTreeMap<_, BTreeMap<usize, (Likeness, usize)>> = BTreeMap::new();
+    for (likeness, at, place) in pairs(&known, &found, round.text_of) {
+        let (binding, finding, _) = judged[at];
+        let places = by_finding
+            .entry(((&binding.dispute, finding), indexes[place]))
+            .or_default();
+        let best = places.entry(place).or_insert((likeness, at));
+        if best.0.same().is_none() && likeness.same().is_some() {
+            *best = (likeness, at);
+        }
+    }
+    let mut ruled = Vec::new();
+    for ((judged_finding, index), places) in by_finding {
+        let finding = findings[index];
+        let is_same = |(likeness, _): &&(Likeness, usize)| likeness.same().is_some();
+        let same = places.values().filter(is_same).count();
+        if same == 0 && places.len() < own[index].len() {
+            continue;
+        }
+        let least = places
+            .values()
+            .filter(|place| same == 0 || is_same(place))
+            .min_by(|a, b| sureness(a.0).total_cmp(&sureness(b.0)));
+        let Some((likeness, at)) = least else {
+            continue;
+        };
+        let binding = judged[*at].0;
+        let matched: Vec<(&Anchor, &Anchor)> = places
+            .iter()
+            .map(|(place, (_, at))| (known[*at], found[*place]))
+            .collect();
+        let fallen = relations::fallen(binding, &matched, round.text_of).or_else(|| {
+            let is_judged =
+                |place: &usize| same == 0 || places.get(place).as_ref().is_some_and(is_same);
+            let mut own = own[index].iter().zip(finding.anchored());
+            let (_, (place, _)) = own.find(|(place, _)| !is_judged(place))?;
+            binding.disposition.as_ref()?;
+            Some(Relation::NotJudged { place })
+        });
+        ruled.push(Ruled {
+            likeness: *likeness,
+            binding,
+            judged: judged_finding,
+            finding,
+            index,
+            fallen,
+        });
+    }
+    ruled
+}
+
+fn sureness(likeness: Likeness) -> f32 {
+    likeness.same().or(likeness.unsure()).unwrap_or_default()
+}
+
+/// A sort key that orders the bindings of rulings from the oldest to the newest. An open dispute counts as newer
+/// than any ruling.
+pub fn age(binding: &Binding) -> impl Ord + use<'_> {
+    (
+        binding.settled_at.is_none(),
+        binding.settled_at,
+        &binding.dispute,
+    )
+}
+
+fn not_reopened(bindings: &[Binding]) -> impl Iterator<Item = &Binding> {
+    let reopened: BTreeSet<DisputeNumber> = bindings
+        .iter()
+        .filter_map(|binding| binding.reopens)
+        .collect();
+    bindings.iter().filter(move |binding| {
+        binding
+            .number()
+            .is_none_or(|number| !reopened.contains(&number))
+    })
+}
+
+/// The event for a finding that matches an earlier dispute. Returns `None` if the ruling gave the finding a new
+/// tag that is mandatory under the current settings.
+fn ruled(found: &Finding, binding: &Binding, lists: &MergeSettings) -> Option<EventKind> {
+    let (finding, dispute, new_tag) = (found.id, binding.dispute.clone(), binding.new_tag);
+    let Some(disposition) = binding.disposition.clone() else {
+        let RulingRef::Number(dispute) = dispute else {
+            return None;
+        };
+        return Some(EventKind::Review(ReviewEvent::StillDisputed {
+            finding,
+            dispute,
+        }));
+    };
+    if let Some(day) = binding.ended {
+        return Some(EventKind::Run(RunEvent::Notice {
+            text: format!("{finding}: the ruling of dispute {dispute} ended on {day}"),
+        }));
+    }
+    if !may_close(found, binding) {
+        let text = format!(
+            "{finding}: the shared ruling {dispute} does not bind: a security finding is closed only where a person \
+             answers for it"
+        );
+        return Some(EventKind::notice(text));
+    }
+    let is_mandatory = |tag: Tag| {
+        mandatory::is_mandatory(&Severity::known(tag), &lists.mandatory, &lists.optional)
+    };
+    (!new_tag.is_some_and(is_mandatory)).then_some(EventKind::Review(ReviewEvent::AlreadyRuled {
+        finding,
+        dispute,
+        disposition,
+        new_tag,
+        insisted: false,
+    }))
+}
+
+/// The rulings in force about code in `files`, or about code that moved to one of these files.
+pub(crate) fn in_force(
+    bindings: &[Binding],
+    files: &[SourceFile],
+    text_of: TextOf<'_>,
+) -> Vec<RulingInForce> {
+    let blocks: Vec<Blocks<'_>> = files
+        .iter()
+        .map(|file| Blocks::of(&file.path, &file.text))
+        .collect();
+    let originals = Originals::of(text_of);
+    let has_place = |binding: &Binding, anchor: &Anchor, path: &str, blocks: &Blocks<'_>| {
+        blocks.place(anchor).is_some()
+            && blocks.ground() == anchor.ground
+            && (anchor.file == path || originals.lost(anchor))
+            && relations::lost(binding, &[path], text_of).is_none()
+    };
+    let is_in = |binding: &Binding, path: &str, blocks: &Blocks<'_>| {
+        binding
+            .anchors()
+            .any(|anchor| has_place(binding, anchor, path, blocks))
+    };
+    let binds = |binding: &&Binding| {
+        let closes = binding
+            .disposition
+            .as_ref()
+            .is_some_and(Disposition::closes);
+        // A ruling that changed nothing but the tag of a finding is left out, so that reviewers raise the finding
+        // again.
+        closes && binding.new_tag.is_none() && binding.ended.is_none()
+    };
+    let in_force = not_reopened(bindings).filter(binds).filter(|binding| {
+        let mut shown = files.iter().zip(&blocks);
+        shown.any(|(file, blocks)| is_in(binding, &file.path, blocks))
+    });
+    in_force.filter_map(shown).collect()
+}
+
+/// Converts a binding to the ruling that reviewers and judges receive. Returns `None` while the dispute is open.
+fn shown(binding: &Binding) -> Option<RulingInForce> {
+    Some(RulingInForce {
+        dispute: binding.dispute.clone(),
+        location: binding.location.clone(),
+        title: binding.title.clone(),
+        disposition: binding.disposition.clone()?,
+        rationale: binding.rationale.clone(),
+    })
+}
+
+/// The place of a ruling: the rank of the ruling by age, the index of the place, and its anchor.
+type RuledPlace<'a> = (usize, usize, &'a Anchor);
+
+/// Maps the index of each superseded ruling to the index of the later ruling on the same problem.
+///
+/// Each finding of a run is a separate problem. Each ruling is about one problem. Therefore, a ruling supersedes
+/// at most one ruling of each of the other runs. It supersedes only a ruling all of whose places it judged, too.
+pub fn superseded(bindings: &[Binding]) -> BTreeMap<usize, usize> {
+    let is_ruled = |index: &usize| bindings[*index].disposition.is_some();
+    let mut oldest_first: Vec<usize> = (0..bindings.len()).filter(is_ruled).collect();
+    oldest_first.sort_by(|a, b| age(&bindings[*a]).cmp(&age(&bindings[*b])));
+    let mut blocks: HashMap<(&str, &str), Vec<RuledPlace<'_>>> = HashMap::new();
+    for (rank, index) in oldest_first.iter().enumerate() {
+        for (place, anchor) in bindings[*index].anchors().enumerate() {
+            let block = blocks.entry((&anchor.file, &anchor.block)).or_default();
+            block.push((rank, place, anchor));
+        }
+    }
+    // For each ruling and each earlier one, how sure it is that the ruling judged each place of the earlier one.
+    let mut judged: BTreeMap<usize, BTreeMap<usize, BTreeMap<usize, f32>>> = BTreeMap::new();
+    for places in blocks.into_values().filter(|places| places.len() > 1) {
+        let wordings = Wordings::of(places.iter().map(|(.., anchor)| *anchor));
+        for (later, (new, _, new_anchor)) in places.iter().enumerate() {
+            for (earlier, (old, place, old_anchor)) in places[..later].iter().enumerate() {
+                if bindings[oldest_first[*new]].run == bindings[oldest_first[*old]].run {
+                    continue;
+                }
+                let offsets = new_anchor.offset.zip(old_anchor.offset);
+                let distance = offsets.map(|(a, b)| a.abs_diff(b));
+                let same = wordings.compare(earlier, later, distance).same();
+                let of_new = judged.entry(*new).or_default();
+                let of_old = of_new.entry(*old).or_default();
+                of_old.extend(same.map(|sure| (*place, sure)));
+            }
+        }
+    }
+    let mut superseded = BTreeMap::new();
+    for (new, earlier) in judged {
+        let mut surest: HashMap<&RunId, (f32, usize)> = HashMap::new();
+        for (old, places) in earlier {
+            let (index, binding) = (oldest_first[old], &bindings[oldest_first[old]]);
+            if superseded.contains_key(&index) || places.len() < binding.anchors().count() {
+                continue;
+            }
+            let sure = places.into_values().fold(f32::INFINITY, f32::min);
+            let known = surest.entry(&binding.run).or_insert((sure, index));
+            if sure > known.0 {
+                *known = (sure, index);
+            }
+        }
+        let later = oldest_first[new];
+        superseded.extend(surest.into_values().map(|(_, earlier)| (earlier, later)));
+    }
+    superseded
+}
+
+const PRECEDENTS: usize = 3;
+
+/// The minimum cosine similarity between the words of a finding and the words of a precedent.
+const SIMILAR: f32 = 0.3;
+
+/// Earlier rulings on similar findings about other code. The ruling on the most similar finding comes first. Two
+/// findings are similar if they have the same file or the same category, and also have similar words.
+pub fn precedents<'a>(
+    finding: &Finding,
+    candidates: impl IntoIterator<Item = &'a Binding>,
+) -> Vec<RulingInForce> {
+    let Some(anchor) = &finding.anchor else {
+        return Vec::new();
+    };
+    let concerns = |other: &Anchor| other.file == anchor.file || other.category == anchor.category;
+    let candidates: Vec<&Binding> = candidates
+        .into_iter()
+        .filter(|binding| binding.disposition.is_some() && binding.ended.is_none())
+        .filter(|binding| binding.anchor.block != anchor.block && concerns(&binding.anchor))
+        .collect();
+    let wordings = Wordings::of(
+        std::iter::once(anchor).chain(candidates.iter().map(|binding| &binding.anchor)),
+    );
+    let similar = (1..).zip(candidates).filter_map(|(index, binding)| {
+        let resemblance = wordings
+            .resemblance(0, index)
+            .filter(|cosine| *cosine >= SIMILAR)?;
+        Some((resemblance, binding))
+    });
+    let mut similar: Vec<(f32, &Binding)> = similar.collect();
+    similar.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| age(b.1).cmp(&age(a.1))));
+    let mut disputes = BTreeSet::new();
+    similar.retain(|(_, binding)| disputes.insert(&binding.dispute));
+    similar.truncate(PRECEDENTS);
+    similar
+        .into_iter()
+        .filter_map(|(_, binding)| shown(binding))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use glee_model::domain::{DisputeNumber, FindingId, RawFinding};
+    use glee_model::rules::consensus::Policy;
+
+    const TITLES: [&str; 6] = [
+        "weak hash",
+        "a weak hash is used",
+        "weak md5 hash",
+        "sql injection",
+        "remove the lock",
+        "add the lock",
+    ];
+
+    fn anchor((block, title, offset): (u8, usize, Option<u32>)) -> Anchor {
+        Anchor {
+            file: "a.py".into(),
+            block: format!("b{block}"),
+            category: "bug".into(),
+            text: TITLES[title].into(),
+            offset,
+            ..Anchor::default()
+        }
+    }
+
+    fn finding(number: usize, place: (u8, usize, Option<u32>), by: &[u8]) -> Finding {
+        Finding {
+            id: FindingId::new(u32::try_from(number).expect("few") + 1),
+            raw: RawFinding {
+                severity: Severity::known(Tag::Must),
+                title: TITLES[place.1].into(),
+                file: Some("a.py".into()),
+                line: place.2,
+                ..RawFinding::default()
+            },
+            mandatory: true,
+            raised_by: by
+                .iter()
+                .map(|name| AgentName::from(name.to_string().as_str()))
+                .collect(),
+            may_be: Vec::new(),
+            round: 1,
+            also: Vec::new(),
+            anchor: Some(anchor(place)),
+            reverses: None,
+            restated: Vec::new(),
+            was: None,
+            problem: None,
+            exact_fix: None,
+            consensus: None,
+        }
+    }
+
+    fn binding(number: u64, anchor: Anchor) -> Binding {
+        Binding {
+            dispute: DisputeNumber(number).into(),
+            run: RunId("r".into()),
+            finding: FindingId::new(1),
+            anchor,
+            title: "".into(),
+            location: None,
+            also: Vec::new(),
+            disposition: Some(Disposition::Refuted),
+            new_tag: None,
+            rationale: "".into(),
+            settled_at: None,
+            until: None,
+            ended: None,
+            is_vouched: true,
+            problem: None,
+            cited: Vec::new(),
+            reopens: None,
+        }
+    }
+
+    fn told(findings: &[Finding], bindings: &[Binding]) -> Vec<EventKind> {
+        let (state, lists) = (ReviewState::default(), lists());
+        earlier(
+            findings,
+            bindings,
+            &Round {
+                state: &state,
+                lists: &lists,
+                text_of: &no_text,
+                past: None,
+            },
+        )
+    }
+
+    fn bound<'a>(
+        findings: impl IntoIterator<Item = &'a Finding>,
+        bindings: &[Binding],
+        text_of: TextOf<'_>,
+    ) -> Vec<EventKind> {
+        let (state, lists) = (ReviewState::default(), lists());
+        let mut events = earlier(
+            findings,
+            bindings,
+            &Round {
+                state: &state,
+                lists: &lists,
+                text_of,
+                past: None,
+            },
+        );
+        events.retain(|event| {
+            matches!(
+                event,
+                EventKind::Review(
+                    ReviewEvent::AlreadyRuled { .. } | ReviewEvent::StillDisputed { .. }
+                )
+            )
+        });
+        events
+    }
+
+    #[derive(serde::Deserialize)]
+    struct Table {
+        code: BTreeMap<String, String>,
+        group: Vec<Group>,
+    }
+
+    #[derive(serde::Deserialize)]
+    struct Group {
+        what: String,
+        same: bool,
+        now: Option<String>,
+        file: Option<String>,
+        pairs: Vec<(u32, String, u32, String)>,
+    }
+
+    #[test]
+    fn the_table_of_pairs() {
+        let table: Table =
+            toml::from_str(include_str!("../../../../../tests/recognition/pairs.toml"))
+                .expect("the table is read");
+        let mut wrong = Vec::new();
+        for Group {
+            what,
+            same,
+            now,
+            file,
+            pairs,
+        } in &table.group
+        {
+            let before = table.code["before"].as_str();
+            let now = now.as_deref().map_or(before, |name| &table.code[name]);
+            let file = file.as_deref().unwrap_or("app.py");
+            let is_copied = file != "app.py" && now == before;
+            let text_of = |path: &str| match path {
+                _ if path == file => now.to_owned(),
+                "app.py" if is_copied => before.to_owned(),
+                _ => String::new(),
+            };
+            for (line, title, line_now, title_now) in pairs {
+                let finding = |path: &str, code: &str, line: u32, title: &str| {
+                    let mut finding = finding(0, (0, 0, Some(line)), &[0]);
+                    finding.raw.title = title.into();
+                    finding.anchor = Some(Blocks::of(path, code).anchor(&finding.raw));
+                    finding
+                };
+                let old = finding("app.py", before, *line, title);
+                let new = finding(file, now, *line_now, title_now);
+                let binding = binding(1, old.anchor.clone().expect("it has a place"));
+                let is_bound = !bound([&new], &[binding], &text_of).is_empty();
+                let state = ReviewState {
+                    findings: vec![old],
+                    ..ReviewState::default()
+                };
+                let is_repeated =
+                    !repeated(&state, std::slice::from_ref(&new), &text_of).is_empty();
+                if is_bound != *same || is_repeated != *same {
+                    wrong.push(format!("{what}: {line} {title} | {line_now} {title_now}"));
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+
+    #[derive(serde::Deserialize)]
+    struct Defects {
+        code: Vec<Code>,
+    }
+
+    #[derive(serde::Deserialize)]
+    struct Code {
+        file: String,
+        text: String,
+        parallel: Vec<(u32, String, u32, String)>,
+        different: Vec<(u32, String, u32, String)>,
+        same: Vec<(u32, String, u32, String)>,
+    }
+
+    #[test]
+    fn after_a_dismissal_another_defect_counts_and_the_same_one_is_recognised_or_asked_about() {
+        let defects = include_str!("../../../../../tests/recognition/defects.toml");
+        let defects: Defects = toml::from_str(defects).expect("the table is read");
+        let (mut swallowed, mut forgotten) = (Vec::new(), Vec::new());
+        for Code {
+            file,
+            text,
+            parallel,
+            different,
+            same,
+        } in &defects.code
+        {
+            let text_of = |path: &str| {
+                if path == file {
+                    text.clone()
+                } else {
+                    String::new()
+                }
+            };
+            let told = |(line, title, line_now, title_now): &(u32, String, u32, String)| {
+                let raised = |line: u32, title: &str| {
+                    let mut raised = finding(0, (0, 0, Some(line)), &[0]);
+                    raised.raw.title = title.into();
+                    raised.raw.file = Some(file.clone());
+                    raised.anchor = Some(Blocks::of(file, text).anchor(&raised.raw));
+                    raised
+                };
+                let binding = binding(1, raised(*line, title).anchor.expect("it has a place"));
+                let (state, lists) = (ReviewState::default(), lists());
+                let round = Round {
+                    state: &state,
+                    lists: &lists,
+                    text_of: &text_of,
+                    past: None,
+                };
+                earlier([&raised(*line_now, title_now)], &[binding], &round)
+            };
+            for pair in parallel.iter().chain(different) {
+                let is_bound = |event: &EventKind| {
+                    matches!(event, EventKind::Review(ReviewEvent::AlreadyRuled { .. }))
+                };
+                swallowed.extend(told(pair).iter().any(is_bound).then_some(pair));
+            }
+            forgotten.extend(same.iter().filter(|pair| told(pair).is_empty()));
+        }
+        assert!(swallowed.is_empty(), "{swallowed:#?}");
+        assert!(forgotten.is_empty(), "{forgotten:#?}");
+    }
+
+    #[test]
+    fn of_two_findings_one_repeats_an_earlier_one() {
+        let code = "def export(path):\n    handle = open(path, 'w')\n    handle.write('x')\n";
+        let made = |number, line, title: &str| {
+            let mut made = finding(number, (0, 0, Some(line)), &[0]);
+            made.raw.title = title.into();
+            made.anchor = Some(Blocks::of("a.py", code).anchor(&made.raw));
+            made
+        };
+        let other_words = "`handle` is opened but not closed; use a with statement for the file";
+        let earlier = vec![made(0, 2, "The file handle is never closed")];
+        let new = [
+            made(1, 2, other_words),
+            made(2, 3, "The file handle is never closed"),
+        ];
+        let state = ReviewState {
+            findings: earlier,
+            ..ReviewState::default()
+        };
+        let text_of = |_: &str| code.to_owned();
+        let again = |index| BTreeMap::from([(index, FindingId::new(1))]);
+        assert_eq!(repeated(&state, &new[..1], &text_of), again(0));
+        assert_eq!(repeated(&state, &new, &text_of), again(1), "the surer one");
+    }
+
+    /// Returns no text, so that no known block exists in the file and only findings of the same block are compared.
+    fn no_text(_: &str) -> String {
+        String::new()
+    }
+
+    fn distance(a: &Anchor, b: &Anchor) -> Option<Option<u32>> {
+        (a.block == b.block).then(|| a.offset.zip(b.offset).map(|(a, b)| a.abs_diff(b)))
+    }
+
+    /// The reference algorithm: compares all pairs and binds those with the greatest likeness first.
+    fn naive(findings: &[Finding], bindings: &[Binding]) -> Vec<EventKind> {
+        let anchors: Vec<&Anchor> = bindings
+            .iter()
+            .map(|binding| &binding.anchor)
+            .chain(
+                findings
+                    .iter()
+                    .filter_map(|finding| finding.anchor.as_ref()),
+            )
+            .collect();
+        let wordings = Wordings::of(anchors.iter().copied());
+        let mut pairs = Vec::new();
+        for (index, finding) in (0..).zip(anchors.iter().skip(bindings.len())) {
+            for (known, binding) in bindings.iter().enumerate() {
+                let distance = distance(&binding.anchor, finding);
+                let likeness = distance
+                    .map(|distance| wordings.compare(known, bindings.len() + index, distance))
+                    .filter(|likeness| *likeness != Likeness::Different);
+                pairs.extend(likeness.map(|likeness| (likeness, known, index)));
+            }
+        }
+        let pairs = closest_first(pairs);
+        let mut pairs: Vec<_> = sure(&pairs)
+            .map(|(sure, known, index)| (sure, &bindings[known].dispute, index, &bindings[known]))
+            .collect();
+        pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(a.1)).then(a.2.cmp(&b.2)));
+        let (mut bound, mut taken) = (BTreeMap::new(), BTreeSet::new());
+        for (_, dispute, index, binding) in pairs {
+            let by = &findings[index].raised_by;
+            if !bound.contains_key(&index)
+                && !by.iter().any(|name| taken.contains(&(dispute, name)))
+            {
+                bound.insert(index, binding);
+                taken.extend(by.iter().map(|name| (dispute, name)));
+            }
+        }
+        bound
+            .into_iter()
+            .filter_map(|(index, binding)| ruled(&findings[index], binding, &lists()))
+            .collect()
+    }
+
+    fn lists() -> MergeSettings {
+        MergeSettings {
+            mandatory: vec!["MUST".to_owned()],
+            optional: vec!["SHOULD".to_owned()],
+            policy: Policy::Panel,
+        }
+    }
+
+    type Place = (u8, usize, Option<u32>);
+
+    fn place() -> impl Strategy<Value = Place> {
+        (0..2_u8, 0..TITLES.len(), proptest::option::of(0..6_u32))
+    }
+
+    fn settled(number: u64, run: &str, day: i8, anchor: Anchor) -> Binding {
+        let settled_at = jiff::civil::date(2026, 5, day)
+            .to_zoned(jiff::tz::TimeZone::UTC)
+            .expect("a day")
+            .timestamp();
+        Binding {
+            run: RunId(run.into()),
+            settled_at: Some(settled_at),
+            ..binding(number, anchor)
+        }
+    }
+
+    #[test]
+    fn a_later_ruling_on_the_same_finding_supersedes_one_of_each_other_run() {
+        let hash = |offset| anchor((0, 0, Some(offset)));
+        let bindings = [
+            settled(1, "a", 3, hash(1)),
+            settled(2, "b", 1, hash(2)),
+            settled(3, "b", 2, anchor((0, 1, Some(4)))),
+            settled(4, "a", 4, hash(1)),
+            settled(5, "c", 5, anchor((0, 3, Some(1)))),
+            settled(6, "c", 5, anchor((1, 0, Some(1)))),
+            Binding {
+                disposition: None,
+                settled_at: None,
+                ..settled(7, "d", 6, hash(1))
+            },
+        ];
+        // Binding 1 precedes binding 2 only by its number. Binding 4 belongs to the same run as 1. Bindings 5 and 6
+        // are about other problems. Binding 7 is open.
+        assert_eq!(superseded(&bindings), BTreeMap::from([(1, 0), (2, 3)]));
+        assert_eq!(superseded(&[]), BTreeMap::new());
+    }
+
+    #[test]
+    fn what_has_ended_binds_nothing_and_is_named_where_nothing_else_binds() {
+        let found = [finding(0, (0, 0, Some(1)), &[0])];
+        let ended = Some(jiff::civil::date(2026, 6, 1));
+        let old = Binding {
+            ended,
+            ..binding(3, anchor((0, 0, Some(1))))
+        };
+        let text = "F1: the ruling of dispute 3 ended on 2026-06-01".to_owned();
+        let notice = vec![EventKind::notice(text)];
+        assert_eq!(told(&found, std::slice::from_ref(&old)), notice);
+        let other = binding(2, anchor((0, 1, Some(2))));
+        let events = told(&found, &[old.clone(), other]);
+        assert!(
+            matches!(&events[..], [EventKind::Review(ReviewEvent::AlreadyRuled { dispute, .. })] if *dispute == DisputeNumber(2).into())
+        );
+        assert_eq!(in_force(&[old], &[], &no_text), []);
+    }
+
+    #[test]
+    fn a_shared_ruling_closes_a_security_finding_only_where_a_person_answers_for_it() {
+        let mut found = finding(0, (0, 0, Some(1)), &[0]);
+        found.raw.category = Some("security".to_owned());
+        let shared = Binding {
+            is_vouched: false,
+            ..binding(3, anchor((0, 0, Some(1))))
+        };
+        let said = |found: &Finding, binding: &Binding| {
+            told(std::slice::from_ref(found), std::slice::from_ref(binding))
+                .pop()
+                .expect("an event")
+        };
+        assert!(
+            matches!(said(&found, &shared), EventKind::Run(RunEvent::Notice { text }) if text.contains("does not bind"))
+        );
+        let vouched = Binding {
+            is_vouched: true,
+            ..shared.clone()
+        };
+        assert!(matches!(
+            said(&found, &vouched),
+            EventKind::Review(ReviewEvent::AlreadyRuled { .. })
+        ));
+        let enforced = Binding {
+            disposition: Some(Disposition::Enforced),
+            ..shared.clone()
+        };
+        assert!(matches!(
+            said(&found, &enforced),
+            EventKind::Review(ReviewEvent::AlreadyRuled { .. })
+        ));
+        found.raw.category = None;
+        assert!(matches!(
+            said(&found, &shared),
+            EventKind::Review(ReviewEvent::AlreadyRuled { .. })
+        ));
+    }
+
+    #[test]
+    fn precedents_are_of_other_code_and_alike() {
+        let found = finding(0, (0, 1, Some(1)), &[0]);
+        let candidates = [
+            settled(1, "a", 1, anchor((0, 1, Some(1)))),
+            settled(2, "a", 1, anchor((1, 3, Some(1)))),
+            settled(3, "a", 1, anchor((1, 1, Some(9)))),
+            settled(4, "b", 2, anchor((2, 1, Some(9)))),
+            Binding {
+                disposition: None,
+                ..settled(5, "b", 2, anchor((3, 1, Some(9))))
+            },
+            Binding {
+                ended: Some(jiff::civil::date(2026, 6, 1)),
+                ..settled(6, "b", 2, anchor((3, 1, Some(9))))
+            },
+            settled(
+                7,
+                "c",
+                3,
+                Anchor {
+                    file: "b.py".into(),
+                    ..anchor((4, 1, None))
+                },
+            ),
+            settled(
+                8,
+                "c",
+                3,
+                Anchor {
+                    file: "b.py".into(),
+                    category: "style".into(),
+                    ..anchor((4, 1, None))
+                },
+            ),
+            settled(9, "c", 4, anchor((5, 2, None))),
+        ];
+        let shown: Vec<String> = precedents(&found, &candidates)
+            .iter()
+            .map(|one| one.dispute.to_string())
+            .collect();
+        assert_eq!(
+            shown,
+            ["7", "4", "3"],
+            "the most similar, of equals the newest, three at most"
+        );
+        assert!(
+            precedents(
+                &Finding {
+                    anchor: None,
+                    ..found
+                },
+                &candidates
+            )
+            .is_empty()
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn what_binds_is_what_comparing_every_pair_finds(
+            raised in proptest::collection::vec((place(), proptest::collection::vec(0..3_u8, 1..3)), 0..9),
+            disputes in proptest::collection::vec(place(), 0..9),
+        ) {
+            let findings: Vec<Finding> =
+                raised.iter().enumerate().map(|(number, (place, by))| finding(number, *place, by)).collect();
+            let bindings: Vec<Binding> = (1_u64..)
+                .zip(disputes)
+                .map(|(number, place)| binding(number, anchor(place)))
+                .collect();
+            prop_assert_eq!(bound(&findings, &bindings, &no_text), naive(&findings, &bindings));
+        }
+
+        #[test]
+        fn a_later_round_repeats_what_a_walk_through_all_findings_finds(
+            known in proptest::collection::vec((place(), any::<bool>()), 0..9), new in place(), anchored in any::<bool>(),
+        ) {
+            let made = |number, place, anchored| {
+                let mut made = finding(number, place, &[0]);
+                made.anchor = made.anchor.filter(|_| anchored);
+                made
+            };
+            let findings =
+                known.into_iter().enumerate().map(|(number, (place, anchored))| made(number, place, anchored));
+            let state = ReviewState { findings: findings.collect(), ..ReviewState::default() };
+            let new = made(99, new, anchored);
+            let anchors: Vec<&Anchor> = state.findings.iter().filter_map(|earlier| earlier.anchor.as_ref()).collect();
+            let wordings = Wordings::of(anchors.iter().copied().chain(&new.anchor));
+            let pairs = new.anchor.iter().flat_map(|new| {
+                let of = |index: usize| {
+                    let distance = distance(anchors[index], new)?;
+                    let likeness = wordings.compare(index, anchors.len(), distance);
+                    (likeness != Likeness::Different).then_some((likeness, index, 0))
+                };
+                (0..anchors.len()).filter_map(of).collect::<Vec<_>>()
+            });
+            let is_again = sure(&closest_first(pairs.collect())).next().is_some();
+            let walked = is_again || state.findings.iter().any(|earlier| {
+                (earlier.anchor.is_none() || new.anchor.is_none())
+                    && earlier.raw.line == new.raw.line && earlier.raw.title == new.raw.title
+            });
+            prop_assert_eq!(repeated(&state, std::slice::from_ref(&new), &no_text).contains_key(&0), walked);
+        }
+    }
+}

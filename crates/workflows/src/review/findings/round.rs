@@ -1,0 +1,53 @@
+//! The input for processing the findings of a round: state, settings, code and history.
+
+use crate::review::code::sources::Sources;
+use crate::review::findings::earlier_records::Past;
+use crate::review::state::ReviewState;
+use glee_model::domain::RunId;
+use glee_model::rules::consensus::Policy;
+use glee_store::config::settings::Settings;
+use glee_store::history::queries::problems::KnownProblems;
+use glee_workspace::root::Workspace;
+
+#[derive(Clone, Debug)]
+pub struct MergeSettings {
+    pub mandatory: Vec<String>,
+    pub optional: Vec<String>,
+    pub policy: Policy,
+}
+
+impl MergeSettings {
+    pub fn of(settings: &Settings) -> Self {
+        let review = &settings.review;
+        Self {
+            mandatory: review.mandatory(),
+            optional: review.optional(),
+            policy: review.consensus.policy,
+        }
+    }
+}
+
+/// Returns the reviewed text of the file at a path.
+pub(crate) type TextOf<'a> = &'a dyn Fn(&str) -> String;
+
+pub struct Round<'a> {
+    pub state: &'a ReviewState,
+    pub lists: &'a MergeSettings,
+    pub text_of: TextOf<'a>,
+    /// `past` is `None` if the history is not available.
+    pub past: Option<&'a Past<'a>>,
+}
+
+/// A round whose answers are merged.
+pub struct RoundContext<'a> {
+    pub state: &'a ReviewState,
+    pub round: u32,
+    pub lists: &'a MergeSettings,
+    pub sources: &'a Sources,
+    pub workspace: &'a Workspace,
+    /// `past` is `None` if findings are not compared with earlier disputes.
+    pub past: Option<Past<'a>>,
+    pub run: &'a RunId,
+    /// The problems that the findings of the round can continue.
+    pub known: &'a KnownProblems,
+}

@@ -1,0 +1,656 @@
+//! Compares two sets of settings: what does one of them loosen about a review?
+//!
+//! A setting loosens a review if, with the setting, less is reviewed, or a finding is closed more easily. A setting
+//! that only costs more or takes longer loosens nothing. Every key is named below without `..`, so a new key does not
+//! compile until somebody has decided whether it loosens a review.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use crate::review::plan::{first_choice, judges, reviewers};
+use glee_model::domain::{Agent, Loosened, Role, Route, Severity, Tag};
+use glee_model::rules::review::mandatory::is_mandatory;
+use glee_store::config::settings::{
+    Advisories, Budget, Consensus, Escalation, Issues, Judge, Limits, MaxAge, NotifySettings,
+    OnDispute, Opinions, PrMode, PrSettings, ProjectSettings, Redaction, ReviewSettings, Rulings,
+    Sandbox, Settings, UiSettings, Validate, WatchSettings,
+};
+
+/// Returns what the settings `now` loosen against the settings `than`. The list is empty if a review with `now` is at
+/// least as strict.
+pub fn loosened(now: &Settings, than: &Settings) -> Vec<Loosened> {
+    let Settings {
+        version: _,
+        project: ProjectSettings { id: _ },
+        // The agents that a review asks are compared below.
+        agents: _,
+        review,
+        rulings: Rulings { max_age },
+        advisories: Advisories { path, url },
+        sandbox,
+        redaction: Redaction {
+            secrets,
+            block_private_keys,
+        },
+        // A watch is no review of a change.
+        watch:
+            WatchSettings {
+                agents: _,
+                reviewers: _,
+                debounce: _,
+                idle_review: _,
+                pause: _,
+                clarify_timeout: _,
+                focus_areas: _,
+                max_words: _,
+                arbitrate: _,
+                notify: _,
+            },
+        // At a limit, a review is incomplete, and never clean.
+        budget:
+            Budget {
+                tokens: _,
+                usd: _,
+                calls: _,
+                duration: _,
+            },
+        limits:
+            Limits {
+                call_timeout: _,
+                first_output_timeout: _,
+                idle_timeout: _,
+                max_output_size: _,
+                max_line_size: _,
+                kill_grace: _,
+                retries: _,
+                backoff: _,
+            },
+        notify:
+            NotifySettings {
+                after: _,
+                terminal: _,
+                command: _,
+            },
+        ui: UiSettings {
+            pager: _,
+            hyperlink: _,
+        },
+        pr:
+            PrSettings {
+                mode,
+                author_may_rule,
+                max_comments: _,
+                comment_on: _,
+                replies_object: _,
+            },
+    } = now;
+    let mut found = Vec::new();
+    let mut add = |is_loosened: bool, what: &str, text: &str| {
+        if is_loosened {
+            found.push(Loosened::new(what, text));
+        }
+    };
+    // An advisory can lower the severity of a finding, and a missing one can no longer raise it.
+    add(
+        *path != than.advisories.path || *url != than.advisories.url,
+        "advisories",
+        "other advisories are consulted",
+    );
+    add(
+        strictness(*sandbox) < strictness(than.sandbox),
+        "sandbox",
+        "reviewers and judges run in a weaker sandbox",
+    );
+    add(
+        !secrets && than.redaction.secrets,
+        "redaction.secrets",
+        "secrets are sent to agents",
+    );
+    add(
+        !block_private_keys && than.redaction.block_private_keys,
+        "redaction.block_private_keys",
+        "private keys are sent to agents",
+    );
+    add(
+        *mode == PrMode::Warn && than.pr.mode == PrMode::Enforce,
+        "pr.mode",
+        "the check on a pull request never fails",
+    );
+    add(
+        *author_may_rule && !than.pr.author_may_rule,
+        "pr.author_may_rule",
+        "the author of a change may rule on it",
+    );
+    found.extend(of_review(review, &than.review, reviewers_of(now).len()));
+    found.extend(of_ages(max_age, &than.rulings.max_age));
+    found.extend(of_agents(now, than));
+    found
+}
+
+fn of_review(now: &ReviewSettings, than: &ReviewSettings, asked: usize) -> Vec<Loosened> {
+    let ReviewSettings {
+        opinions: Opinions {
+            mandatory: _,
+            optional: _,
+        },
+        issues: Issues {
+            mandatory: _,
+            optional: _,
+        },
+        // The reviewers that are asked are compared in `of_agents`.
+        reviewers: _,
+        rounds: _,
+        recheck,
+        reuse: _,
+        quorum,
+        verify,
+        jobs: _,
+        confirm_above: _,
+        max_file_size,
+        skipped,
+        max_shard_size: _,
+        compare: _,
+        debate: _,
+        consensus: Consensus { policy, validate },
+        on_dispute: OnDispute {
+            prompt_user,
+            default,
+        },
+        judge:
+            Judge {
+                // The judges that rule are compared in `of_agents`.
+                panel: _,
+                escalate_to,
+                require_evidence,
+            },
+    } = now;
+    let mut found = of_tags(now, than);
+    let mut add = |is_loosened: bool, what: &str, text: String| {
+        if is_loosened {
+            found.push(Loosened::new(what, text));
+        }
+    };
+    add(
+        !recheck && than.recheck,
+        "review.recheck",
+        "no reviewer checks a fix".to_owned(),
+    );
+    let needed = |quorum: Option<u32>| {
+        quorum.map_or(usize::MAX, |quorum| {
+            usize::try_from(quorum).unwrap_or(usize::MAX)
+        })
+    };
+    add(
+        needed(*quorum) < needed(than.quorum) && needed(*quorum) < asked,
+        "review.quorum",
+        format!("{} of {asked} reviewers suffice", needed(*quorum)),
+    );
+    for command in than
+        .verify
+        .iter()
+        .filter(|command| !verify.contains(command))
+    {
+        let text = format!("`{}` is not run after a fix", command.join(" "));
+        add(true, "review.verify", text);
+    }
+    add(
+        *max_file_size < than.max_file_size,
+        "review.max_file_size",
+        format!("files above {max_file_size} bytes are not reviewed as a whole"),
+    );
+    add(
+        *skipped < than.skipped,
+        "review.skipped",
+        "files that could not be reviewed are only noted".to_owned(),
+    );
+    add(
+        *policy != than.consensus.policy,
+        "review.consensus.policy",
+        "findings of several reviewers are combined by another policy".to_owned(),
+    );
+    add(
+        *validate == Validate::Judge && than.consensus.validate == Validate::Off,
+        "review.consensus.validate",
+        "the judge may dismiss a finding before anybody objects".to_owned(),
+    );
+    add(
+        !prompt_user && than.on_dispute.prompt_user,
+        "review.on_dispute.prompt_user",
+        "nobody is asked about a dispute".to_owned(),
+    );
+    add(
+        ease(*default) > ease(than.on_dispute.default),
+        "review.on_dispute.default",
+        format!("the default for disputes is `{}`", default.as_str()),
+    );
+    add(
+        *escalate_to == Escalation::Discard && than.judge.escalate_to == Escalation::Human,
+        "review.judge.escalate_to",
+        "a finding is discarded if the judge is uncertain".to_owned(),
+    );
+    add(
+        !require_evidence && than.judge.require_evidence,
+        "review.judge.require_evidence",
+        "the judge may dismiss without evidence".to_owned(),
+    );
+    found
+}
+
+/// The tags that were mandatory and are optional now. A tag that no list names counts as the rules say.
+fn of_tags(now: &ReviewSettings, than: &ReviewSettings) -> Vec<Loosened> {
+    let known = Tag::ALL.iter().map(|tag| tag.as_str().to_owned());
+    let named = [now, than].map(|review| [review.mandatory(), review.optional()].concat());
+    let mut words: Vec<String> = known.chain(named.concat()).collect();
+    let mut seen = BTreeSet::new();
+    words.retain(|word| seen.insert(word.to_uppercase()));
+    let lists = [now, than].map(|review| (review.mandatory(), review.optional()));
+    let mut found = Vec::new();
+    for word in words {
+        let severity = Severity {
+            tag: Tag::parse(&word),
+            raw: word.clone(),
+        };
+        let [now, than] = lists
+            .each_ref()
+            .map(|(mandatory, optional)| is_mandatory(&severity, mandatory, optional));
+        if than && !now {
+            let key = match severity.tag {
+                Some(Tag::Must | Tag::Should) => "review.opinions.mandatory",
+                _ => "review.issues.mandatory",
+            };
+            found.push(Loosened::new(key, format!("{word} is optional")));
+        }
+    }
+    found
+}
+
+/// A ruling that closes a finding loosens if it applies for longer, and one that enforces a finding if it applies for
+/// a shorter time.
+fn of_ages(now: &MaxAge, than: &MaxAge) -> Vec<Loosened> {
+    let MaxAge {
+        enforced,
+        refuted,
+        discarded,
+        accepted_risk,
+        deferred,
+        duplicate,
+        not_mandatory,
+    } = now;
+    let age = |age: Option<Duration>| age.unwrap_or(Duration::MAX);
+    let closing = [
+        ("refuted", *refuted, than.refuted),
+        ("discarded", *discarded, than.discarded),
+        ("accepted_risk", *accepted_risk, than.accepted_risk),
+        ("deferred", *deferred, than.deferred),
+        ("duplicate", *duplicate, than.duplicate),
+        ("not_mandatory", *not_mandatory, than.not_mandatory),
+    ];
+    let mut found = Vec::new();
+    for (name, now, than) in closing {
+        if age(now) > age(than) {
+            let key = format!("rulings.max_age.{name}");
+            found.push(Loosened::new(
+                key,
+                "rulings that close a finding apply for longer",
+            ));
+        }
+    }
+    if age(*enforced) < age(than.enforced) {
+        let text = "rulings that enforce a finding apply for a shorter time";
+        found.push(Loosened::new("rulings.max_age.enforced", text));
+    }
+    found
+}
+
+/// An agent that is only added loosens nothing. An agent that was asked has to be asked, and has to be the same.
+fn of_agents(now: &Settings, than: &Settings) -> Vec<Loosened> {
+    let mut found = Vec::new();
+    for role in [Role::Reviewer, Role::Judge, Role::Aggregator] {
+        let asked = asked(now, role);
+        for before in self::asked(than, role) {
+            let name = &before.name;
+            match asked.iter().find(|agent| agent.name == *name) {
+                None => {
+                    let key = match role {
+                        Role::Reviewer => "review.reviewers".to_owned(),
+                        _ => format!("agents.{name}"),
+                    };
+                    found.push(Loosened::new(
+                        key,
+                        format!("the {role} `{name}` is not asked"),
+                    ));
+                }
+                Some(agent) => found.extend(of_agent(agent, before)),
+            }
+        }
+    }
+    found
+}
+
+fn of_agent(now: &Agent, than: &Agent) -> Vec<Loosened> {
+    let Agent {
+        name,
+        role,
+        command,
+        adapter,
+        domain: _,
+        focus,
+        model,
+        effort,
+        env,
+        timeout: _,
+        backup,
+        price: _,
+    } = now;
+    // No focus means that a reviewer looks for everything.
+    let is_narrower = !focus.is_empty()
+        && (than.focus.is_empty() || than.focus.iter().any(|word| !focus.contains(word)));
+    let changes = [
+        ("command", *command != than.command, "another command"),
+        ("adapter", *adapter != than.adapter, "another adapter"),
+        ("focus", is_narrower, "a narrower focus"),
+        ("model", *model != than.model, "another model"),
+        ("effort", *effort < than.effort, "less effort"),
+        ("env", *env != than.env, "other variables"),
+        (
+            "backup",
+            backup.is_some() && *backup != than.backup,
+            "another backup",
+        ),
+    ];
+    changes
+        .into_iter()
+        .filter(|(_, is_loosened, _)| *is_loosened)
+        .map(|(key, _, what)| {
+            Loosened::new(
+                format!("agents.{name}.{key}"),
+                format!("the {role} `{name}` has {what}"),
+            )
+        })
+        .collect()
+}
+
+fn asked(settings: &Settings, role: Role) -> Vec<&Agent> {
+    match role {
+        Role::Reviewer => reviewers_of(settings),
+        Role::Judge => judges(settings).unwrap_or_default(),
+        Role::Coder | Role::Aggregator => first_choice(settings)
+            .find(|agent| agent.role == role)
+            .into_iter()
+            .collect(),
+    }
+}
+
+fn reviewers_of(settings: &Settings) -> Vec<&Agent> {
+    reviewers(settings).unwrap_or_default()
+}
+
+fn strictness(sandbox: Sandbox) -> u8 {
+    match sandbox {
+        Sandbox::Off => 0,
+        Sandbox::Auto => 1,
+        Sandbox::Required => 2,
+    }
+}
+
+/// How easily a route closes a finding.
+fn ease(route: Route) -> u8 {
+    match route {
+        Route::Human => 0,
+        Route::Judge => 1,
+        Route::Discard => 2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use glee_store::config::{self, ConfigSources};
+
+    /// The settings of a project with this configuration, for a user with a reviewer, a judge and a coder.
+    fn settings(project: &str) -> Settings {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join(".glee")).unwrap();
+        std::fs::write(folder.path().join(".glee/config.yml"), project).unwrap();
+        let user = folder.path().join("user.yml");
+        std::fs::write(
+            &user,
+            "agents:\n  - {name: rev, role: reviewer, command: claude, model: big, effort: high}\n  \
+             - {name: jud, role: judge, command: codex}\n  - {name: fix, role: coder, command: codex}\n",
+        )
+        .unwrap();
+        let sources = ConfigSources {
+            project_root: Some(folder.path()),
+            user_file: Some(user),
+            ..ConfigSources::default()
+        };
+        config::load(&sources).unwrap().settings
+    }
+
+    #[test]
+    fn the_table_of_what_loosens() {
+        let second =
+            "agents: [{name: own, role: reviewer, command: gemini, focus: [security, bug]}]";
+        let rows: &[(&str, &str, &[&str])] = &[
+            // A key that loosens, against the defaults.
+            (
+                "",
+                "review: {opinions: {mandatory: [], optional: [MUST]}}",
+                &["MUST is optional"],
+            ),
+            (
+                "",
+                "review: {issues: {mandatory: [CRITICAL]}}",
+                &["HIGH is optional"],
+            ),
+            (
+                "",
+                "review: {issues: {mandatory: [], optional: [CRITICAL, HIGH]}}",
+                &["CRITICAL is optional", "HIGH is optional"],
+            ),
+            (
+                "",
+                "review: {issues: {optional: [MEDIUM, LOW, URGENTX]}}",
+                &["URGENTX is optional"],
+            ),
+            (
+                "review: {issues: {mandatory: [HIGH, MEDIUM]}}",
+                "",
+                &["MEDIUM is optional"],
+            ),
+            (
+                "",
+                "agents: [{name: rev, role: reviewer, command: 'builtin:rules'}]",
+                &[
+                    "the reviewer `rev` has another command",
+                    "the reviewer `rev` has another adapter",
+                ],
+            ),
+            (
+                "",
+                "agents: [{name: rev, model: small}]",
+                &["the reviewer `rev` has another model"],
+            ),
+            (
+                "",
+                "agents: [{name: rev, effort: low}]",
+                &["the reviewer `rev` has less effort"],
+            ),
+            (
+                "",
+                "agents: [{name: rev, focus: [style]}]",
+                &["the reviewer `rev` has a narrower focus"],
+            ),
+            (
+                "",
+                "agents: [{name: rev, env: {A: b}}]",
+                &["the reviewer `rev` has other variables"],
+            ),
+            (
+                "",
+                "agents: [{name: rev, role: coder}]",
+                &["the reviewer `rev` is not asked"],
+            ),
+            (
+                "",
+                "agents: [{name: weak, role: reviewer, command: 'builtin:rules'}]\nreview: {reviewers: [weak]}",
+                &["the reviewer `rev` is not asked"],
+            ),
+            (
+                "",
+                "agents: [{name: weak, role: reviewer, command: 'builtin:rules'}]\nreview: {reviewers: first}",
+                &["the reviewer `rev` is not asked"],
+            ),
+            (
+                "",
+                "agents: [{name: weak, role: reviewer, command: 'builtin:rules', backup: rev}]",
+                &["the reviewer `rev` is not asked"],
+            ),
+            (
+                "",
+                "agents: [{name: easy, role: judge, command: 'builtin:referee'}]",
+                &["the judge `jud` is not asked"],
+            ),
+            (
+                second,
+                "agents: [{name: own, role: reviewer, command: gemini, focus: [bug]}]",
+                &["the reviewer `own` has a narrower focus"],
+            ),
+            (second, "", &["the reviewer `own` is not asked"]),
+            (
+                second,
+                "agents: [{name: own, role: reviewer, command: gemini, focus: [security, bug]}]\nreview: {quorum: 1}",
+                &["1 of 2 reviewers suffice"],
+            ),
+            (
+                "",
+                "review: {recheck: false}",
+                &["no reviewer checks a fix"],
+            ),
+            (
+                "review: {verify: [cargo test]}",
+                "",
+                &["`cargo test` is not run after a fix"],
+            ),
+            (
+                "review: {skipped: fail}",
+                "",
+                &["files that could not be reviewed are only noted"],
+            ),
+            (
+                "",
+                "review: {consensus: {policy: specification}}",
+                &["findings of several reviewers are combined by another policy"],
+            ),
+            (
+                "",
+                "review: {consensus: {validate: judge}}",
+                &["the judge may dismiss a finding before anybody objects"],
+            ),
+            (
+                "",
+                "review: {max_file_size: 1KiB}",
+                &["files above 1024 bytes are not reviewed as a whole"],
+            ),
+            (
+                "",
+                "review: {on_dispute: {default: discard}}",
+                &["the default for disputes is `discard`"],
+            ),
+            (
+                "review: {on_dispute: {default: human}}",
+                "",
+                &["the default for disputes is `judge`"],
+            ),
+            (
+                "",
+                "review: {on_dispute: {prompt_user: false}}",
+                &["nobody is asked about a dispute"],
+            ),
+            (
+                "",
+                "review: {judge: {escalate_to: discard}}",
+                &["a finding is discarded if the judge is uncertain"],
+            ),
+            (
+                "",
+                "advisories: {path: [own]}",
+                &["other advisories are consulted"],
+            ),
+            (
+                "sandbox: required",
+                "",
+                &["reviewers and judges run in a weaker sandbox"],
+            ),
+            (
+                "rulings: {max_age: {refuted: 30d}}",
+                "",
+                &["rulings that close a finding apply for longer"],
+            ),
+            (
+                "",
+                "rulings: {max_age: {enforced: 1d}}",
+                &["rulings that enforce a finding apply for a shorter time"],
+            ),
+            (
+                "pr: {mode: enforce}",
+                "",
+                &["the check on a pull request never fails"],
+            ),
+            (
+                "",
+                "pr: {author_may_rule: true}",
+                &["the author of a change may rule on it"],
+            ),
+            // What only adds, is stricter, or costs more.
+            ("", "", &[]),
+            ("", second, &[]),
+            (
+                "",
+                "agents: [{name: fix, command: 'builtin:fixer'}, {name: x, role: aggregator, command: gemini}]",
+                &[],
+            ),
+            (
+                "",
+                "agents: [{name: rev, effort: max, timeout: 5m, domain: [src]}]",
+                &[],
+            ),
+            (
+                "",
+                "review: {opinions: {mandatory: [MUST, SHOULD]}, issues: {mandatory: [HIGH, MEDIUM]}}",
+                &[],
+            ),
+            (
+                "",
+                "review: {skipped: fail, verify: [make], rounds: 3, jobs: 1, debate: auto, compare: off, reuse: false}",
+                &[],
+            ),
+            (
+                "",
+                "review: {on_dispute: {default: human}, max_file_size: 9MiB, max_shard_size: 1KiB, quorum: 3}",
+                &[],
+            ),
+            (
+                "",
+                "project: {id: shop}\nsandbox: required\npr: {mode: enforce, max_comments: 1}\nlimits: {retries: 0}\nbudget: {usd: 1}",
+                &[],
+            ),
+            ("review: {quorum: 1}", "", &[]),
+            (
+                second,
+                "agents: [{name: own, role: reviewer, command: gemini}]",
+                &[],
+            ),
+        ];
+        for (than, now, expected) in rows {
+            let found = loosened(&settings(now), &settings(than));
+            let texts: Vec<&str> = found
+                .iter()
+                .map(|loosened| loosened.text.as_str())
+                .collect();
+            assert_eq!(texts, *expected, "{than:?} -> {now:?}");
+        }
+    }
+}

@@ -1,0 +1,359 @@
+//! The workflow of a review. [`start`] records the plan and runs the workflow. [`resume`] restores the state from
+//! the recorded events and continues the workflow.
+//!
+//! The modules `plan`, `state`, `schedule`, `requests` and `outcome` have no side effects. `workflow` performs
+//! effects and asks people. `code` contains the code under review. The modules `findings` and `disputes` process
+//! the findings and the disputes of a round. `recorded` reads ended runs. The caller implements the traits in
+//! [`crate::run::ports`].
+
+#[cfg(any(test, feature = "testing"))]
+pub mod bench;
+pub mod code;
+pub mod disputes;
+pub mod findings;
+pub mod loosening;
+pub mod outcome;
+pub mod plan;
+pub mod recorded;
+pub mod requests;
+pub mod schedule;
+pub mod state;
+#[cfg(test)]
+mod tests;
+pub mod workflow;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::review::code::coder_changes::Trees;
+use crate::review::code::scripts::Scripts;
+use crate::review::code::sources::Sources;
+use crate::review::code::templates::templates;
+use crate::review::disputes::rulings::SharedRulings;
+use crate::review::recorded::reuse::ReviewerKeys;
+use crate::review::recorded::view::add_repeated;
+use crate::review::state::ReviewState;
+use crate::review::workflow::ReviewWorkflow;
+use crate::run::budget;
+use crate::run::error::RunError;
+use crate::run::ports::DisputeResolver;
+use crate::run::redaction::Redaction;
+use crate::run::resources::RunResources;
+use crate::run::workflow::Workflow as _;
+use crate::run::write_guard::WriteGuard;
+use glee_model::domain::event::{AtBase, EventKind, FixRequest, Mode, Plan, ReviewEvent, RunEvent};
+use glee_model::domain::{
+    Agent, AgentName, Dispute, DisputeNumber, ExitReason, Outcome, Route, RunId, Usage,
+};
+use glee_workspace::{Target, Unfollowed, WorkspaceError};
+
+pub use crate::review::recorded::preview::{Preview, preview};
+pub use crate::review::recorded::prune::{Pruned, prune, prune_transcripts};
+pub use crate::review::recorded::replay::{Replayed, replay};
+pub use crate::review::recorded::tree_findings::{Standing, TreeFinding, TreeQuery};
+pub use plan::{ReviewPlanError, fix_request, judges, leave_out_documents, plan, shard_limit};
+
+pub use crate::run::resources::{RunSetup, new_run};
+pub use crate::run::workflow::Rest;
+
+#[derive(Debug)]
+pub struct EndedReview {
+    pub outcome: Outcome,
+    pub reviewed: Sources,
+    /// Whether the run has ended, was stopped, or has used up its budget.
+    pub rest: Rest,
+}
+
+/// Starts a run. If the history or the tree becomes inaccessible, the run fails, but the user can resume the run.
+pub async fn start(
+    setup: RunSetup,
+    resolver: Box<dyn DisputeResolver>,
+    run: RunId,
+    mut plan: Plan,
+    target: Target,
+) -> Result<EndedReview, RunError> {
+    let guard = WriteGuard::begun(&setup.workspace);
+    if plan.mode >= Mode::Fix {
+        refuse_unfollowed(&guard)?;
+    }
+    let mut review = prepared(setup, resolver, run, &plan)?;
+    let leaves = plan.agents.iter().any(|agent| !agent.is_embedded());
+    let withheld = leaves
+        .then(|| review.resources.redaction().withheld(&target.files))
+        .flatten();
+    let kept = review.resources.agents.keep_change(&target.files);
+    kept.map_err(RunError::Sources)?;
+    review
+        .sources
+        .keep(1, target.files)
+        .map_err(RunError::Sources)?;
+    if plan.mode >= Mode::Fix {
+        let rules = review.resources.workspace.selection_rules()?;
+        review
+            .sources
+            .keep_rules(&rules)
+            .map_err(RunError::Sources)?;
+    }
+    plan.shards = review.joined(&plan).await?;
+    for agents in [&mut plan.agents, &mut plan.backups, &mut plan.comparers] {
+        *agents = std::mem::take(agents)
+            .into_iter()
+            .map(Agent::recorded)
+            .collect();
+    }
+    let unread = review.unread.take().map(EventKind::notice);
+    let at_base = plan.at_base.as_ref().map(|AtBase { commit, agents }| {
+        let names: Vec<String> = agents.iter().map(|name| format!("`{name}`")).collect();
+        let (names, runs) = match names.as_slice() {
+            [name] => (name.clone(), "runs"),
+            names => (names.join(", "), "run"),
+        };
+        let short: String = commit.chars().take(12).collect();
+        EventKind::notice(format!(
+            "{names} {runs} in a checkout of the base commit {short}, with the change as data in `$GLEE_CHANGE`"
+        ))
+    });
+    let notices = guard
+        .unfollowed()
+        .iter()
+        .map(|Unfollowed { folder, bound }| {
+            let text = format!("`{folder}` is a nested repository and is not watched: {bound}");
+            EventKind::notice(text)
+        });
+    review.append_all(
+        std::iter::once(EventKind::Review(ReviewEvent::RunStarted {
+            plan: Box::new(plan),
+        }))
+        .chain(notices)
+        .chain(at_base)
+        .chain(unread)
+        .chain(withheld.map(EventKind::notice)),
+    )?;
+    review.resources.guard = guard;
+    review.reuse().await?;
+    rest(review).await
+}
+
+/// Resumes an interrupted run. Also resumes an ended run if disputes are open, or if disputes were settled after
+/// the end of the run. Only the open disputes that the function `stayed_open` returns are reopened. The agents in
+/// `judges` join the run if the run has no judge. `named` is the route that the command line sets for all open
+/// disputes. Fails for the same reasons as [`start`]. Also fails if the run was never started.
+pub async fn resume(
+    setup: RunSetup,
+    resolver: Box<dyn DisputeResolver>,
+    run: RunId,
+    named: Option<Route>,
+    judges: Vec<Agent>,
+) -> Result<EndedReview, RunError> {
+    let mut review = reloaded(setup, resolver, run)?;
+    review.append(RunEvent::RunResumed)?;
+    let disputes = review.state.stayed_open(named);
+    if !disputes.is_empty() {
+        review.reopen(disputes, judges)?;
+    }
+    review.reuse().await?;
+    rest(review).await
+}
+
+/// Continues an ended run for a fix request. The coder receives only the findings of the fix request. The changes
+/// are checked by the reviewers that raised the findings. Disputes remain open. Fails for the same reasons as
+/// [`start`].
+pub async fn fix(
+    setup: RunSetup,
+    resolver: Box<dyn DisputeResolver>,
+    run: RunId,
+    request: FixRequest,
+) -> Result<EndedReview, RunError> {
+    let guard = WriteGuard::begun(&setup.workspace);
+    refuse_unfollowed(&guard)?;
+    let mut review = reloaded(setup, resolver, run)?;
+    let workspace = Arc::clone(&review.resources.workspace);
+    if review.sources.rules().is_none() {
+        review
+            .sources
+            .keep_rules(&workspace.selection_rules()?)
+            .map_err(RunError::Sources)?;
+    }
+    let recorded = |agents: Vec<Agent>| agents.into_iter().map(Agent::recorded).collect();
+    let request = FixRequest {
+        coders: recorded(request.coders),
+        backups: recorded(request.backups),
+        ..request
+    };
+    let stale = review.changed_since(&request.findings);
+    review.append(ReviewEvent::FixRequested { request })?;
+    review.append_all(stale.iter().map(|file| {
+        EventKind::notice(format!(
+            "`{file}` has changed since its review; the findings on it may be stale"
+        ))
+    }))?;
+    if let Some(plan) = &review.state.plan {
+        review.scripts = Scripts::of(plan, &review.resources.settings, workspace.root());
+    }
+    review.resources.guard = guard;
+    rest(review).await
+}
+
+/// Fails if the write guard cannot observe a nested repository. Changes by the coder in such a repository would go
+/// unnoticed.
+fn refuse_unfollowed(guard: &WriteGuard) -> Result<(), RunError> {
+    match guard.unfollowed().first().cloned() {
+        Some(Unfollowed { folder, bound }) => {
+            Err(WorkspaceError::Unfollowed { folder, bound }.into())
+        }
+        None => Ok(()),
+    }
+}
+
+/// Settles open disputes of a run without resuming the run. The coder implements enforced findings only when the
+/// run is resumed. Returns the disputes as they are after the rulings. Fails for the same reasons as [`resume`].
+pub async fn settle(
+    setup: RunSetup,
+    resolver: Box<dyn DisputeResolver>,
+    run: RunId,
+    disputes: Vec<DisputeNumber>,
+    judges: Vec<Agent>,
+) -> Result<(Vec<Dispute>, Rest), RunError> {
+    let mut review = reloaded(setup, resolver, run)?;
+    review.only = Some(disputes.iter().copied().collect());
+    review.reopen(disputes.clone(), judges)?;
+    let rest = review.run().await?;
+    let settled = disputes
+        .iter()
+        .filter_map(|number| review.state.disputes.get(number))
+        .cloned();
+    Ok((settled.collect(), rest))
+}
+
+fn reloaded(
+    setup: RunSetup,
+    resolver: Box<dyn DisputeResolver>,
+    run: RunId,
+) -> Result<ReviewWorkflow, RunError> {
+    let state = ReviewState::of(&setup.journal.events(&run)?);
+    let Some(plan) = &state.plan else {
+        return Err(RunError::NotStarted(run));
+    };
+    let mut review = prepared(setup, resolver, run, plan)?;
+    review.state = state;
+    let root = review.resources.workspace.root().to_owned();
+    review
+        .sources
+        .load(review.state.round(), Some(&root))
+        .map_err(RunError::Sources)?;
+    let files = review.sources.files(review.state.round());
+    let kept = review.resources.agents.keep_change(files);
+    kept.map_err(RunError::Sources)?;
+    Ok(review)
+}
+
+fn prepared(
+    setup: RunSetup,
+    resolver: Box<dyn DisputeResolver>,
+    run: RunId,
+    plan: &Plan,
+) -> Result<ReviewWorkflow, RunError> {
+    let folder = setup.journal.transcripts(&run)?;
+    let templates = templates(&setup.workspace, plan, &folder)?;
+    let shared = SharedRulings::of_plan(&setup.workspace, plan)?;
+    let bindings = shared.bindings();
+    let max_age = &setup.settings.rulings.max_age;
+    Ok(ReviewWorkflow {
+        bindings: crate::review::disputes::rulings::known(
+            Some(&setup.journal),
+            &bindings,
+            max_age,
+            Timestamp::now(),
+        )?,
+        unread: shared.notice(),
+        shared: bindings,
+        reviewer_keys: ReviewerKeys::none(),
+        sources: Sources::new(&folder, setup.settings.redaction.into()),
+        scripts: Scripts::of(plan, &setup.settings, setup.workspace.root()),
+        resources: RunResources::new(setup, run, templates)?,
+        state: ReviewState::default(),
+        resolver: Some(resolver),
+        only: None,
+        parked: BTreeSet::new(),
+        round: None,
+    })
+}
+
+async fn rest(mut review: ReviewWorkflow) -> Result<EndedReview, RunError> {
+    let rest = review.run().await?;
+    let trees = Trees {
+        workspace: &review.resources.workspace,
+        state_dir: &review.resources.state_dir,
+    };
+    let changes = Redaction::from(review.resources.settings.redaction)
+        .changes(trees.all_changes(&review.state)?);
+    // The outcome of a stopped run includes merged findings of the incomplete round.
+    let shown = if rest == Rest::Stopped {
+        review.merged_so_far()
+    } else {
+        None
+    };
+    let state = shown.as_ref().unwrap_or(&review.state);
+    let outcome = outcome::outcome(
+        state,
+        &review.resources.run,
+        review.exit(),
+        review.resources.millis(),
+        changes,
+    );
+    let mut outcome = outcome.ok_or_else(|| RunError::NotStarted(review.resources.run.clone()))?;
+    add_repeated(&mut outcome, state, &review.resources.journal)?;
+    outcome.proof.caps = review.resources.settings.budget.caps();
+    outcome.notices.extend(budget_notices(&review, rest));
+    if rest == Rest::OverBudget {
+        outcome.exit = ExitReason::Budget;
+    }
+    Ok(EndedReview {
+        outcome,
+        reviewed: review.sources,
+        rest,
+    })
+}
+
+fn budget_notices(review: &ReviewWorkflow, rest: Rest) -> Vec<String> {
+    let (caps, state) = (review.resources.settings.budget.caps(), &review.state);
+    let mut notices = Vec::new();
+    if rest == Rest::OverBudget {
+        let then = format!(
+            "resume the run with `glee runs resume {}`",
+            review.resources.run.short()
+        );
+        notices.extend(budget::notices(
+            &review.resources.settings,
+            &state.spent,
+            &then,
+        ));
+    }
+    let untold = |key: &str, is_unknown: &dyn Fn(&Usage) -> bool| {
+        let embedded = |name: &AgentName| {
+            state
+                .plan
+                .iter()
+                .flat_map(|plan| &plan.agents)
+                .any(|agent| agent.name == *name && agent.is_embedded())
+        };
+        let silent = state
+            .calls
+            .iter()
+            .filter(|(id, call)| is_unknown(&call.usage) && !embedded(&id.agent));
+        let names: BTreeSet<&str> = silent.map(|(id, _)| id.agent.0.as_str()).collect();
+        let names = names.into_iter().collect::<Vec<_>>().join(", ");
+        (!names.is_empty()).then(|| format!("`{key}` does not limit {names}: its usage is unknown"))
+    };
+    if caps.tokens.is_some() {
+        notices.extend(untold("budget.tokens", &|usage| {
+            usage.input_tokens.is_none() && usage.output_tokens.is_none()
+        }));
+    }
+    if caps.usd.is_some() {
+        notices.extend(untold("budget.usd", &|usage| usage.usd.is_none()));
+    }
+    notices
+}

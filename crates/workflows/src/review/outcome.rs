@@ -1,0 +1,557 @@
+//! Computes the outcome and the exit reason of a run from its state.
+
+use std::collections::BTreeMap;
+
+use crate::review::code::coverage;
+use crate::review::state::{RecordedCall, ReviewState};
+use glee_model::domain::event::{CallAnswer, CallId, Plan, Purpose};
+use glee_model::domain::{
+    AdvisoryStatus, AgentName, AnswerProblem, AnswerStatus, Coverage, Disposition, ExitReason,
+    Failure, FailureKind, FileChange, Finding, FindingState, NoLongerRaised, Outcome, Proof,
+    RawFinding, Reused, ReusedFrom, ReviewerReport, Role, RunId, SettledFinding, Skip, Tag,
+    Untrusted, number_of,
+};
+use glee_model::rules::review::exit_status;
+use glee_protocol::text::printable;
+use glee_store::config::settings::{ReviewSettings, Skipped};
+
+pub fn exit(state: &ReviewState, review: &ReviewSettings) -> ExitReason {
+    if let Some(plan) = state.plan.as_ref().filter(|plan| plan.shards.is_empty()) {
+        return exit_of_nothing(plan, review.skipped);
+    }
+    let reviewers = reviewers(state);
+    let mandatory: Vec<FindingState> = state
+        .findings
+        .iter()
+        .filter(|finding| finding.mandatory)
+        .map(|finding| state.finding_state(finding))
+        .collect();
+    let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    let debated = |name| {
+        state
+            .silent_debaters
+            .iter()
+            .all(|(silent, _)| silent != name)
+    };
+    exit_status::exit(&exit_status::Facts {
+        mandatory,
+        dispute_open: state.disputes.values().any(|dispute| dispute.is_open()),
+        reviewers: count(reviewers.len()),
+        complete: count(
+            reviewers
+                .iter()
+                .filter(|report| report.status.is_complete() && debated(&report.name))
+                .count(),
+        ),
+        quorum: review.quorum,
+        agent_failed: agent_failed(state),
+        exhausted: last_calls(state).iter().any(|(id, call)| {
+            !compares(&id.purpose)
+                && matches!(&call.answer, CallAnswer::Failed { cause: Some(cause), .. } if cause.is_exhausted())
+        }),
+        violated: !state.violated.is_empty(),
+        verify_failed: state.verified.iter().any(|verified| !verified.passed),
+        unread: state.blind
+            || coverage::is_blind(state)
+            || match review.skipped {
+                Skipped::Note => false,
+                Skipped::Auto => state.skipped.iter().any(|skip| skip.reason.is_incomplete()),
+                Skipped::Fail => unread(state).next().is_some() || !coverage::unread(state).is_empty(),
+            },
+    })
+}
+
+/// The exit of a run that sent no file. It is clean only if there was nothing to read.
+fn exit_of_nothing(plan: &Plan, skipped: Skipped) -> ExitReason {
+    let is_unread = |skip: &Skip| match skipped {
+        Skipped::Fail => skip.reason.is_unread(),
+        Skipped::Auto | Skipped::Note => skip.reason.is_incomplete(),
+    };
+    // Nobody raises Glee's own findings about a change of which no file is sent.
+    match plan.skipped.iter().any(is_unread) || !plan.own.is_empty() {
+        true => ExitReason::AgentFailed,
+        false => ExitReason::Clean,
+    }
+}
+
+/// The files that could not be reviewed. Ignored and deleted files are not included.
+fn unread(state: &ReviewState) -> impl Iterator<Item = &Skip> {
+    state.skipped.iter().filter(|skip| skip.reason.is_unread())
+}
+
+/// Whether the coder failed, a judge failed in an open dispute, or a re-check got no answer.
+fn agent_failed(state: &ReviewState) -> bool {
+    let unconfirmed = |finding| state.finding_state(finding) == FindingState::Unconfirmed;
+    state.findings.iter().any(unconfirmed)
+        || last_calls(state).into_iter().any(|(id, call)| {
+            let failed = matches!(
+                call.answer,
+                CallAnswer::Failed { .. } | CallAnswer::Invalid { .. }
+            );
+            failed
+                && match &id.purpose {
+                    Purpose::Respond { .. } | Purpose::Enforce { .. } => true,
+                    // A failed repair call counts as a failure only if the commands of `review.verify` still
+                    // fail.
+                    Purpose::Repair { .. } => {
+                        state.verified.iter().any(|verified| !verified.passed)
+                    }
+                    Purpose::Judge { dispute } => state
+                        .disputes
+                        .get(dispute)
+                        .is_some_and(|dispute| dispute.is_open()),
+                    // A failed review is ignored here. The only effect of the failure is that fewer answers count
+                    // towards the quorum. A failed re-check gives the finding the state `Unconfirmed`. The closure
+                    // `unconfirmed` recognises this state.
+                    Purpose::Review { .. }
+                    | Purpose::Close { .. }
+                    | Purpose::Same { .. }
+                    | Purpose::Examine { .. }
+                    | Purpose::Defend { .. }
+                    | Purpose::Recheck { .. }
+                    | Purpose::Compare { .. }
+                    | Purpose::Stage { .. }
+                    | Purpose::Work
+                    | Purpose::Peer { .. } => false,
+                }
+        })
+}
+
+/// Whether a call only asks whether findings are the same. Without an answer, the findings stay side by side, so a
+/// failure of such a call is a notice.
+fn compares(purpose: &Purpose) -> bool {
+    matches!(purpose, Purpose::Same { .. } | Purpose::Compare { .. })
+}
+
+fn last_calls(state: &ReviewState) -> Vec<(&CallId, &RecordedCall)> {
+    let mut last = BTreeMap::new();
+    for (id, call) in &state.calls {
+        // An agent's calls for one purpose are sorted by attempt. Each later attempt replaces the earlier attempt
+        // in the map, so the map keeps the last attempt.
+        last.insert((&id.agent, &id.purpose), (id, call));
+    }
+    last.into_values().collect()
+}
+
+/// `changes` are all changes of the coder in the run. The caller provides `exit` and `millis`, because both
+/// values are missing in the state of an interrupted run.
+pub fn outcome(
+    state: &ReviewState,
+    run: &RunId,
+    exit: ExitReason,
+    millis: u64,
+    changes: Vec<FileChange>,
+) -> Option<Outcome> {
+    let plan = state.plan.as_ref()?;
+    let has_coders = state.agents(Role::Coder).nth(1).is_some();
+    let coder_of = |id| state.received_by.get(&id).filter(|_| has_coders);
+    let findings = state
+        .findings
+        .iter()
+        .map(|finding| SettledFinding {
+            finding: with_fix(state, finding),
+            state: state.finding_state(finding),
+            response: state.responses.get(&finding.id).cloned(),
+            coder: coder_of(finding.id).cloned(),
+            unchanged: state.unchanged_part(finding),
+            lowered: state.lowered.get(&finding.id).cloned(),
+            insisted: state.insisted.contains(&finding.id),
+            earlier: state.related.get(&finding.id).cloned().unwrap_or_default(),
+        })
+        .collect();
+    Some(Outcome {
+        schema: Outcome::SCHEMA,
+        run: run.clone(),
+        exit,
+        proof: Proof {
+            commit: plan.commit.clone(),
+            tree: plan.tree.clone(),
+            target: plan.target.clone(),
+            covered: covered(plan),
+            skipped: state.skipped.clone(),
+            unread: coverage::unread(state),
+            reviewers: reviewers(state)
+                .into_iter()
+                .map(|report| with_unread(state, report))
+                .collect(),
+            reused: reused(state),
+            millis,
+            usage: state.spent.usage,
+            calls: state.spent.calls,
+            caps: state.settings.budget.caps(),
+        },
+        findings,
+        loosened: plan.loosened.clone(),
+        disputes: state.disputes.values().cloned().collect(),
+        no_longer_raised: no_longer_raised(state),
+        undoable: state.before.is_some() && !changes.is_empty() && !state.undone && !state.pruned,
+        changes,
+        failures: failures(state),
+        rounds: state.round(),
+        notices: notices(state),
+    })
+}
+
+/// Removes the exact fix if the coder changed the file after the finding was raised.
+fn with_fix(state: &ReviewState, finding: &Finding) -> Finding {
+    let later = state
+        .tree_changes
+        .iter()
+        .filter(|change| change.call.purpose.round() >= Some(finding.round));
+    let mut paths = later
+        .flat_map(|change| &change.changes)
+        .map(|change| &change.file);
+    let is_changed = paths.any(|path| Some(path) == finding.raw.file.as_ref());
+    let exact_fix = finding.exact_fix.clone().filter(|_| !is_changed);
+    Finding {
+        exact_fix,
+        ..finding.clone()
+    }
+}
+
+fn notices(state: &ReviewState) -> Vec<String> {
+    let mut notices = state.notices.clone();
+    notices.extend(not_reviewed(state));
+    notices.extend(not_compared(state));
+    notices.extend(lowered(state));
+    notices.extend(optional(state));
+    for verified in state.verified.iter().filter(|verified| !verified.passed) {
+        let tries = state.repairs(verified.round);
+        let tried = match tries {
+            0 => String::new(),
+            1 => ", even after one repair".to_owned(),
+            tries => format!(", even after {tries} repairs"),
+        };
+        notices.push(format!(
+            "`{}` {}{tried}",
+            verified.command,
+            Outcome::VERIFY_FAILS
+        ));
+    }
+    for finding in &state.findings {
+        if let Some((dispute, Disposition::Enforced)) = state.ruled.get(&finding.id) {
+            let then = if state.agents(Role::Coder).next().is_some() {
+                "; the finding was sent directly to the coder"
+            } else {
+                ""
+            };
+            notices.push(format!(
+                "{} was enforced in dispute {dispute}{then}",
+                finding.id
+            ));
+        }
+    }
+    notices
+}
+
+fn not_compared(state: &ReviewState) -> Vec<String> {
+    let mut notices = Vec::new();
+    for (id, call) in last_calls(state) {
+        let (CallAnswer::Failed { error, .. } | CallAnswer::Invalid { error }) = &call.answer
+        else {
+            continue;
+        };
+        let what = match id.purpose {
+            Purpose::Same { .. } => "findings that may be the same",
+            Purpose::Compare { .. } => "findings with earlier disputes",
+            _ => continue,
+        };
+        notices.push(format!("`{}` did not compare {what}: {error}", id.agent));
+    }
+    notices
+}
+
+/// Names the findings whose tags an advisory lowered.
+fn lowered(state: &ReviewState) -> Vec<String> {
+    let optional = state.findings.iter().filter(|finding| !finding.mandatory);
+    let lowered = optional.filter_map(|finding| {
+        let mut evidence = finding.raw.evidence.iter();
+        let why = evidence.find(|text| text.as_written().ends_with(AdvisoryStatus::LOWERED))?;
+        let (id, tag) = (finding.id, &finding.raw.severity);
+        Some(printable::line(
+            &why.labelled(&format!("{id} is {tag} here: ")),
+        ))
+    });
+    lowered.collect()
+}
+
+/// Counts the findings whose tags are mandatory by default, and which the settings make optional.
+fn optional(state: &ReviewState) -> Vec<String> {
+    let review = &state.settings.review;
+    let opinions = ("opinions", &review.opinions.mandatory);
+    let issues = ("issues", &review.issues.mandatory);
+    let tags = [
+        (Tag::Critical, issues),
+        (Tag::Must, opinions),
+        (Tag::High, issues),
+    ];
+    let count = |tag| {
+        let findings = state.findings.iter();
+        let own = findings.filter(|finding| finding.raw.severity.tag == Some(tag));
+        own.filter(|finding| !finding.mandatory).count()
+    };
+    tags.into_iter()
+        .map(|(tag, list)| (tag, list, count(tag)))
+        .filter(|(.., count)| *count > 0)
+        .map(|(tag, (section, list), count)| {
+            let verb = if count == 1 { "is" } else { "are" };
+            format!(
+                "{} with the tag {tag} {verb} optional here: `review.{section}.mandatory` is [{}]",
+                number_of(count, "finding"),
+                list.join(", ")
+            )
+        })
+        .collect()
+}
+
+const NAMED: usize = 20;
+
+fn not_reviewed(state: &ReviewState) -> Option<String> {
+    let mut named: Vec<String> = unread(state)
+        .map(|skip| format!("{} ({})", printable::line(&skip.file), skip.reason.as_str()))
+        .collect();
+    let all = named.len();
+    if all > NAMED {
+        named.truncate(NAMED);
+        named.push(format!("and {} more", all - NAMED));
+    }
+    (all > 0).then(|| format!("{}: {}", Outcome::NOT_REVIEWED, named.join(", ")))
+}
+
+/// The files under review, with the lines that were sent in all parts of a file.
+fn covered(plan: &Plan) -> Vec<Coverage> {
+    let mut files: Vec<Coverage> = Vec::new();
+    for part in plan.shards.iter().flatten() {
+        match files.last_mut() {
+            Some(file) if file.file == part.file => file.lines += part.lines,
+            _ => files.push(Coverage {
+                ranges: Vec::new(),
+                ..part.clone()
+            }),
+        }
+    }
+    files
+}
+
+fn reused(state: &ReviewState) -> Vec<Reused> {
+    let mut by_run: BTreeMap<(&AgentName, &RunId), ReusedFrom> = BTreeMap::new();
+    for ((reviewer, _), reuse) in &state.reused {
+        for from in &reuse.from {
+            let all = by_run
+                .entry((reviewer, &from.run))
+                .or_insert_with(|| ReusedFrom {
+                    run: from.run.clone(),
+                    files: Vec::new(),
+                    in_part: Vec::new(),
+                    reads_unknown: false,
+                });
+            all.reads_unknown |= from.reads_unknown;
+            all.files.extend(from.files.iter().cloned());
+            all.in_part.extend(from.in_part.iter().cloned());
+        }
+    }
+    by_run
+        .into_iter()
+        .map(|((reviewer, _), from)| Reused {
+            reviewer: reviewer.clone(),
+            from,
+        })
+        .collect()
+}
+
+/// A new finding repeats an earlier finding of the same reviewer in the same file if the line numbers of the two
+/// findings differ by at most this number.
+const NEAR: u32 = 5;
+
+/// Returns the earlier findings about changed code. Findings that the same reviewer raised again are left out. The
+/// function considers only complete new answers.
+fn no_longer_raised(state: &ReviewState) -> Vec<NoLongerRaised> {
+    let mut gone = Vec::new();
+    for ((reviewer, purpose), reuse) in &state.reused {
+        let answered = state
+            .last_call(reviewer, purpose)
+            .map(|(_, call)| &call.answer);
+        let Some(CallAnswer::Review {
+            status, findings, ..
+        }) = answered.filter(|_| !reuse.superseded.is_empty())
+        else {
+            continue;
+        };
+        let is_near = |(a, b): (u32, u32)| a.abs_diff(b) <= NEAR;
+        let repeats = |earlier: &RawFinding| {
+            // Code can move to another file, so titles are compared across all files.
+            findings.iter().any(|now| now.title == earlier.title)
+                || findings.iter().chain(&reuse.findings).any(|now| {
+                    now.file == earlier.file
+                        && (now.title == earlier.title
+                            || earlier.line.zip(now.line).is_none_or(is_near))
+                })
+        };
+        if status.is_complete() {
+            let fixed = reuse
+                .superseded
+                .iter()
+                .filter(|earlier| !repeats(earlier))
+                .cloned();
+            gone.extend(fixed.map(|finding| NoLongerRaised {
+                reviewer: reviewer.clone(),
+                finding,
+            }));
+        }
+    }
+    gone
+}
+
+/// One report for each reviewer. The status in a reviewer's report is the worst status among the reviewer's
+/// answers.
+fn reviewers(state: &ReviewState) -> Vec<ReviewerReport> {
+    let rank = |status: AnswerStatus| match status {
+        AnswerStatus::NotReviewed => 0,
+        AnswerStatus::Incomplete => 1,
+        AnswerStatus::Complete => 2,
+        AnswerStatus::Clean => 3,
+    };
+    let report = |agent: &glee_model::domain::Agent| {
+        let mut report = ReviewerReport {
+            name: agent.name.clone(),
+            status: AnswerStatus::Clean,
+            findings: 0,
+            millis: 0,
+            failure: None,
+            problems: Vec::new(),
+            unread: Vec::new(),
+            said: Untrusted::default(),
+        };
+        let mut said: Vec<&str> = Vec::new();
+        let mut answered = 0;
+        let expected: usize = state.rounds.iter().map(Vec::len).sum();
+        let calls = last_calls(state);
+        let own = calls
+            .iter()
+            .filter(|(id, _)| id.agent == agent.name && is_review(&id.purpose));
+        for (id, call) in own {
+            answered += 1;
+            let part = state.reuse(id);
+            let carried = part
+                .filter(|part| !part.asked.is_empty())
+                .map_or(0, |part| part.findings.len());
+            report.millis = report.millis.max(call.millis);
+            let mut note = |problem: &str| {
+                let problem = AnswerProblem {
+                    call: id.file_stem(),
+                    problem: problem.to_owned(),
+                };
+                report.problems.push(problem);
+            };
+            let status = match &call.answer {
+                CallAnswer::Review {
+                    status,
+                    findings,
+                    problem,
+                    notes,
+                    ..
+                } => {
+                    said.extend(Some(notes.trim()).filter(|notes| !notes.is_empty()));
+                    match problem {
+                        Some(problem) => note(problem),
+                        None if status.is_complete() => {}
+                        None => note("the answer is not complete"),
+                    }
+                    report.findings += u32::try_from(findings.len() + carried).unwrap_or(u32::MAX);
+                    if *status == AnswerStatus::Clean && carried > 0 {
+                        AnswerStatus::Complete
+                    } else {
+                        *status
+                    }
+                }
+                CallAnswer::Failed { error, .. } | CallAnswer::Invalid { error } => {
+                    report.failure.get_or_insert_with(|| error.clone());
+                    AnswerStatus::NotReviewed
+                }
+                CallAnswer::Close { .. }
+                | CallAnswer::Same { .. }
+                | CallAnswer::Examine { .. }
+                | CallAnswer::Defend { .. }
+                | CallAnswer::Respond { .. }
+                | CallAnswer::Judge { .. }
+                | CallAnswer::Recheck { .. }
+                | CallAnswer::Compare { .. }
+                | CallAnswer::Stage { .. }
+                | CallAnswer::Work { .. }
+                | CallAnswer::Peer { .. } => continue,
+            };
+            if rank(status) < rank(report.status) {
+                report.status = status;
+            }
+        }
+        if answered < expected {
+            report.status = AnswerStatus::NotReviewed;
+        }
+        report.said = Untrusted::from(said.join("\n\n")).first(ReviewerReport::SAID);
+        report
+    };
+    state.agents(Role::Reviewer).map(report).collect()
+}
+
+/// Adds the files that the reviewer could not read. The status is `NotReviewed` if the reviewer could read no file.
+fn with_unread(state: &ReviewState, report: ReviewerReport) -> ReviewerReport {
+    let (unread, is_all) = coverage::unread_by(state, &report.name);
+    let is_blind = is_all && !unread.is_empty();
+    let status = if is_blind {
+        AnswerStatus::NotReviewed
+    } else {
+        report.status
+    };
+    ReviewerReport {
+        status,
+        unread,
+        ..report
+    }
+}
+
+fn is_review(purpose: &Purpose) -> bool {
+    matches!(purpose, Purpose::Review { .. })
+}
+
+fn failures(state: &ReviewState) -> Vec<Failure> {
+    last_calls(state)
+        .into_iter()
+        // Without an answer about an answer, the review is asked for again.
+        .filter(|(id, _)| !compares(&id.purpose) && !matches!(id.purpose, Purpose::Close { .. }))
+        .filter_map(|(id, call)| {
+            let (error, hint, cause) = match &call.answer {
+                CallAnswer::Failed { error, hint, cause } => (error.clone(), hint.clone(), *cause),
+                CallAnswer::Invalid { error } => (error.clone(), None, None),
+                _ => return None,
+            };
+            let role = match id.purpose {
+                Purpose::Review { .. }
+                | Purpose::Close { .. }
+                | Purpose::Examine { .. }
+                | Purpose::Defend { .. }
+                | Purpose::Recheck { .. }
+                | Purpose::Stage { .. }
+                | Purpose::Work
+                | Purpose::Peer { .. } => Role::Reviewer,
+                Purpose::Same { .. } => Role::Aggregator,
+                Purpose::Respond { .. } | Purpose::Enforce { .. } | Purpose::Repair { .. } => {
+                    Role::Coder
+                }
+                Purpose::Judge { .. } | Purpose::Compare { .. } => Role::Judge,
+            };
+            let is_in_output = match &call.answer {
+                CallAnswer::Invalid { .. } => true,
+                _ => cause.is_some_and(FailureKind::is_in_output),
+            };
+            let call = is_in_output.then(|| id.file_stem());
+            Some(Failure {
+                agent: id.agent.clone(),
+                role,
+                error,
+                hint,
+                cause,
+                call,
+            })
+        })
+        .collect()
+}

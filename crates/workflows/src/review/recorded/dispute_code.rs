@@ -1,0 +1,59 @@
+//! Reads the code of a recorded dispute from the stored data of its run.
+
+use std::path::Path;
+
+use crate::review::code::coder_changes::Trees;
+use crate::review::code::sources::Sources;
+use crate::review::disputes::references;
+use crate::review::state::ReviewState;
+use crate::run::redaction::Redaction;
+use glee_model::domain::event::Event;
+use glee_model::domain::{Dispute, Untrusted};
+use glee_workspace::code::anchors::Excerpt;
+
+/// The reviewed code of a dispute. The value is empty if the stored data of the run was deleted.
+#[derive(Debug, Default)]
+pub struct DisputeCode {
+    pub finding: Option<Excerpt>,
+    /// The code that the reviewer, the objection and the rulings cite.
+    pub cited: Vec<Excerpt>,
+}
+
+impl DisputeCode {
+    /// `run_folder` contains the stored data of the run. If `trees` is `None`, the result contains only code of
+    /// files that reviewers received.
+    pub fn of(
+        dispute: &Dispute,
+        events: &[Event],
+        run_folder: &Path,
+        trees: Option<Trees<'_>>,
+    ) -> Self {
+        let finding = &dispute.finding;
+        let mut sources = Sources::new(run_folder, Redaction::ON);
+        // If the stored files of the round cannot be loaded, the code of the round is omitted.
+        drop(sources.load(finding.round, None));
+        let before = ReviewState::of(events).before;
+        let text_of = |path: &str| {
+            sources.shown(finding.round, path).or_else(|| {
+                let (_, tree) = before.as_ref()?;
+                let text = String::from_utf8(trees?.read_at(tree, path)?).ok()?;
+                Some(Redaction::ON.text(&text)).filter(|text| !text.contains('\0'))
+            })
+        };
+        let rulings = dispute
+            .rulings
+            .iter()
+            .flat_map(|record| &record.ruling.citations);
+        let texts: Vec<&Untrusted> = finding
+            .raw
+            .evidence
+            .iter()
+            .chain(&dispute.objection.evidence)
+            .chain(rulings)
+            .collect();
+        Self {
+            finding: sources.excerpt(finding),
+            cited: references::cited(finding, &texts, &text_of),
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Lists the requests that a run would send, for `--dry-run`.
+
+use std::path::Path;
+
+use crate::review::plan::shard_limit;
+use crate::review::recorded::reuse::{self, Archive};
+use crate::review::{
+    code::coder_changes::Trees, code::sources::Sources, code::templates, requests::RequestBuilder,
+    state::ReviewState,
+};
+use crate::run::{error::RunError, redaction::Redaction};
+use glee_agents::{Agents, calls::price};
+use glee_model::domain::event::{CallId, EventKind, Plan, ReviewEvent};
+use glee_model::domain::{AgentName, Coverage, ReusedFrom, Role};
+use glee_protocol::{prompts, request::Request};
+use glee_store::config::schema::values::ReuseMode;
+use glee_store::config::settings::Settings;
+use glee_store::history::{queries::rows::Binding, store::Journal};
+use glee_workspace::{Target, root::Workspace};
+
+/// The average number of bytes per token of English text and code.
+const BYTES_A_TOKEN: u64 = 4;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Preview {
+    pub agent: AgentName,
+    /// The number of the shard to which the request belongs, counted from 1.
+    pub shard: u32,
+    pub files: Vec<Coverage>,
+    /// The number of files that are reviewed completely or in part. For the other files of the shard, Glee reuses
+    /// earlier answers.
+    pub asked: usize,
+    pub reused: Vec<ReusedFrom>,
+    /// The size of the prompt in bytes, or 0 if no call is made.
+    pub prompt_bytes: usize,
+    pub tokens: u64,
+    /// The estimated price of the prompt's tokens in US dollars. The estimate does not include the answer, and
+    /// does not include files that the agent reads by itself. `usd` is `None` if the price is unknown.
+    pub usd: Option<f64>,
+}
+
+/// Lists the calls of the first round. Replaces the plan's shards with the shards that the run would use.
+pub async fn preview(
+    (workspace, settings, agents): (&Workspace, &Settings, &Agents),
+    plan: &mut Plan,
+    target: &Target,
+    (journal, bindings): (Option<&Journal>, &[Binding]),
+) -> Result<Vec<Preview>, RunError> {
+    let mut state = ReviewState::default();
+    let sources = Sources::unsaved(target.files.clone());
+    let steering = tempfile::tempdir().map_err(RunError::Sources)?;
+    let overrides = templates::templates(workspace, plan, steering.path())?;
+    let redaction = Redaction::from(settings.redaction);
+    let start = |plan: &Plan| {
+        EventKind::from(ReviewEvent::RunStarted {
+            plan: Box::new(plan.clone()),
+        })
+    };
+    if let (Some(journal), true) = (journal, settings.review.reuse != ReuseMode::Off) {
+        let keys =
+            reuse::reviewer_keys(agents, settings, plan, workspace.root(), &overrides).await?;
+        let archive = Archive {
+            journal,
+            workspace,
+            keys: &keys,
+            redaction,
+            now: None,
+        };
+        plan.shards = archive.joined(plan, &sources, bindings, shard_limit(settings))?;
+        state.apply(&start(plan));
+        let known = archive.reuse(&state, &sources, bindings)?;
+        known.iter().for_each(|event| state.apply(event));
+    } else {
+        state.apply(&start(plan));
+    }
+    let trees = Trees {
+        workspace,
+        state_dir: Path::new(""),
+    };
+    let requests = RequestBuilder {
+        state: &state,
+        sources: &sources,
+        trees,
+        bindings,
+    };
+    let mut previews = Vec::new();
+    for (shard, files) in plan.shards.iter().enumerate() {
+        for reviewer in state.agents(Role::Reviewer) {
+            let call = CallId {
+                agent: reviewer.name.clone(),
+                purpose: reuse::review_of(shard),
+                attempt: 1,
+            };
+            let reused = state.reuse(&call);
+            let asked = reused.map_or(files.len(), |reused| reused.asked.len());
+            let prompt_bytes = if asked == 0 {
+                0
+            } else {
+                let request = Request {
+                    version: Request::VERSION,
+                    nonce: "0".repeat(32),
+                    agent: reviewer.name.clone(),
+                    root: plan.root.clone(),
+                    task: requests.task(&call),
+                    again: None,
+                };
+                prompts::render(&redaction.request(reviewer, request), Some(&overrides))?.len()
+            };
+            let tokens = if reviewer.is_embedded() {
+                0
+            } else {
+                (prompt_bytes as u64).div_ceil(BYTES_A_TOKEN)
+            };
+            let usd = match price::of_agent(reviewer) {
+                Some(price) => Some(tokens as f64 * price.input / 1e6),
+                None => (tokens == 0).then_some(0.0),
+            };
+            previews.push(Preview {
+                agent: reviewer.name.clone(),
+                shard: u32::try_from(shard + 1).unwrap_or(u32::MAX),
+                files: files.clone(),
+                asked,
+                reused: reused.map(|reused| reused.from.clone()).unwrap_or_default(),
+                prompt_bytes,
+                tokens,
+                usd,
+            });
+        }
+    }
+    Ok(previews)
+}

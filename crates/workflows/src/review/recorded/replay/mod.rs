@@ -1,0 +1,757 @@
+//! Replays the decisions of a recorded run. All code and all answers come from the record. A replay is read-only.
+//!
+//! With the settings of the run, a replay makes the same decisions as the run. With other settings, a replay can
+//! require answers that were not recorded. The replay reports the answers that are missing in the record.
+
+mod differences;
+mod match_findings;
+mod record;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::review::code::coder_changes::{self, Trees};
+use crate::review::code::sources::Sources;
+use crate::review::disputes::rulings::{self, SharedRulings};
+use crate::review::findings::{debate, numbers, separation};
+use crate::review::schedule::{
+    self, DisputeQuestion, REPAIRS, ReviewEffect, ReviewStep, SchedulePolicy,
+};
+use crate::review::state::{RecordedCall, ReviewState};
+use crate::review::{
+    disputes::resolve,
+    findings::earlier_records::Past,
+    findings::round::{MergeSettings, RoundContext},
+    outcome,
+    recorded::replay::match_findings::Same,
+    recorded::view,
+    requests::RequestBuilder,
+};
+use crate::run::{error::RunError, redaction::Redaction, workflow::Step};
+use glee_model::domain::event::{
+    CallAnswer, CallId, DisputeEvent, EventKind, FixRequest, PartlyChanged, Purpose, ReviewEvent,
+    RunEvent,
+};
+use glee_model::domain::{
+    CallMetadata, Dispute, DisputeNumber, Finding, FindingId, Objector, Outcome, Response, Route,
+    RulingRecord, RunId,
+};
+use glee_store::config::settings::Settings;
+use glee_store::history::queries::{problems::KnownProblems, rows::Binding};
+use glee_store::history::store::Journal;
+use glee_workspace::root::Workspace;
+use record::RecordedCheck;
+
+#[derive(Debug)]
+pub struct Replayed {
+    pub outcome: Outcome,
+    pub reviewed: Sources,
+    /// One line for each decision that differs from the record, and one line for each missing answer.
+    pub differences: Vec<String>,
+}
+
+/// Fails if the history or the reviewed code cannot be read, for example because the run was pruned.
+pub fn replay(
+    workspace: &Workspace,
+    state_dir: &std::path::Path,
+    journal: &Journal,
+    run: &RunId,
+    settings: &Settings,
+) -> Result<Replayed, RunError> {
+    let events = journal.events(run)?;
+    let record = ReviewState::of(&events);
+    let mut plan = record::begun(&events).ok_or_else(|| RunError::NotStarted(run.clone()))?;
+    let mut sources = Sources::new(
+        &journal.transcripts(run)?,
+        Redaction::from(settings.redaction),
+    );
+    sources
+        .load(record.round(), Some(workspace.root()))
+        .map_err(RunError::Sources)?;
+    let trees = Trees {
+        workspace,
+        state_dir,
+    };
+    // If the commit with the shared rulings no longer exists, no shared rulings apply.
+    let shared = SharedRulings::of_plan(workspace, &plan)
+        .unwrap_or_default()
+        .bindings();
+    let mut replay = Replay {
+        run,
+        known: numbers::of_run(run, &record),
+        earlier: record::earlier(rulings::all(Some(journal), &shared)?, &record, run),
+        checks: record::checks(&events),
+        record,
+        state: ReviewState::default(),
+        settings,
+        sources,
+        trees,
+        journal,
+        missing: BTreeSet::new(),
+    };
+    plan.settings = settings.recorded();
+    replay.take(ReviewEvent::RunStarted {
+        plan: Box::new(plan),
+    });
+    replay
+        .state
+        .called_judges
+        .clone_from(&replay.record.called_judges);
+    let reopened = replay.record.reopened.iter().copied();
+    replay.state.reopened = reopened
+        .filter(|number| !replay.record.carried.contains_key(number))
+        .collect();
+    replay.take(ReviewEvent::AdvisoriesAsked {
+        answers: replay.record.advised.clone(),
+    });
+    replay.state.same.clone_from(&replay.record.same);
+    let compared = replay.record.calls.iter();
+    let compared = compared.filter(|(id, _)| matches!(id.purpose, Purpose::Same { .. }));
+    replay
+        .state
+        .calls
+        .extend(compared.map(|(id, call)| (id.clone(), call.clone())));
+    for text in replay.record.notices.clone() {
+        replay.take(EventKind::notice(text));
+    }
+    replay.decide();
+    let Replay {
+        record,
+        mut state,
+        sources,
+        missing,
+        ..
+    } = replay;
+    state.spent = record.spent;
+    let millis = record.ended.map_or(0, |(_, millis)| millis);
+    let exit = outcome::exit(&state, &settings.review);
+    let outcome = view::outcome_of(&state, run, trees, journal, (exit, millis))?;
+    let mut differences = differences::differences(&record, &state, exit);
+    differences.extend(missing);
+    Ok(Replayed {
+        outcome,
+        reviewed: sources,
+        differences,
+    })
+}
+
+/// The plan at the start of the run, without the changes of later fix requests.
+struct Replay<'a> {
+    run: &'a RunId,
+    /// The problems of the recorded run. A replay allocates no numbers.
+    known: KnownProblems,
+    record: ReviewState,
+    state: ReviewState,
+    settings: &'a Settings,
+    sources: Sources,
+    trees: Trees<'a>,
+    journal: &'a Journal,
+    earlier: Vec<Binding>,
+    checks: Vec<RecordedCheck>,
+    missing: BTreeSet<String>,
+}
+
+impl Replay<'_> {
+    fn decide(&mut self) {
+        // `waiting` contains the disputes that wait for a person. `idle` contains the steps for which the record
+        // has no events.
+        let (mut waiting, mut idle) = (BTreeSet::new(), Vec::<ReviewStep>::new());
+        let mut fixes = self.record.fixes.clone().into_iter();
+        loop {
+            let steps = schedule::next_steps(&self.state, &self.policy(), &waiting);
+            let steps: Vec<ReviewStep> = steps
+                .into_iter()
+                .filter(|step| !idle.contains(step))
+                .collect();
+            if steps.is_empty() || steps == [Step::Finish] {
+                let Some(request) = fixes.next() else { break };
+                let findings = self.now(request.findings).into_iter().flatten().collect();
+                let request = FixRequest {
+                    findings,
+                    ..request
+                };
+                self.take(RunEvent::RunEnded {
+                    exit: outcome::exit(&self.state, &self.settings.review),
+                    millis: 0,
+                });
+                self.take(ReviewEvent::FixRequested { request });
+                continue;
+            }
+            for step in steps {
+                let events = self.step(&step);
+                match step {
+                    Step::Prompt(DisputeQuestion::Ruling(dispute)) if events.is_empty() => {
+                        waiting.insert(dispute);
+                    }
+                    step if events.is_empty() => idle.push(step),
+                    step => {
+                        events.into_iter().for_each(|event| self.take(event));
+                        if let Step::Effect(ReviewEffect::Merge { round }) = step {
+                            self.reuse_comparisons(round);
+                        }
+                    }
+                }
+            }
+        }
+        self.by_person()
+            .into_iter()
+            .for_each(|event| self.take(event));
+    }
+
+    /// The events of the disputes that a person opened and settled after the run.
+    fn by_person(&self) -> Vec<EventKind> {
+        let of_person = self.record.disputes.values();
+        let of_person =
+            of_person.filter(|it| matches!(it.objector, Objector::Person | Objector::Participant));
+        let now = of_person.filter_map(|known| {
+            let finding = self
+                .now([known.finding.id])
+                .concat()
+                .first()
+                .and_then(|id| self.state.finding(*id))?;
+            let objection = Response {
+                finding: finding.id,
+                ..known.objection.clone()
+            };
+            let dispute = Box::new(Dispute {
+                finding: finding.clone(),
+                objection,
+                ..known.clone()
+            });
+            Some(DisputeEvent::DisputeOpened { dispute }.into())
+        });
+        now.collect()
+    }
+
+    fn policy(&self) -> SchedulePolicy {
+        let review = &self.settings.review;
+        SchedulePolicy {
+            mode: self.state.mode(),
+            recheck: review.recheck,
+            compare: self
+                .record
+                .calls
+                .keys()
+                .any(|id| matches!(id.purpose, Purpose::Compare { .. })),
+            rounds: if self.state.fixing.is_some() {
+                0
+            } else {
+                review.rounds.min(self.record.round())
+            },
+            verify: review.verify.len().min(self.checks.len()),
+            repairs: record::count_of_repairs(&self.record).min(REPAIRS),
+            escalate_to: review.judge.escalate_to.into(),
+        }
+    }
+
+    fn take(&mut self, kind: impl Into<EventKind>) {
+        self.state.apply(&kind.into());
+    }
+
+    fn step(&mut self, step: &ReviewStep) -> Vec<EventKind> {
+        let event = match step {
+            Step::Ask(call) => return self.call(call),
+            Step::Effect(ReviewEffect::Merge { round }) => {
+                return self.context(*round, &self.lists()).merge(&self.bindings());
+            }
+            Step::Effect(ReviewEffect::Recognise { round }) => {
+                return schedule::recognised(&self.state, *round);
+            }
+            Step::Effect(ReviewEffect::Conclude { round }) => {
+                let mut events =
+                    debate::conclude(&self.context(*round, &self.lists()), &self.bindings());
+                // The notices that the function `conclude` returns are removed, because the state already contains
+                // the notices of the recorded run.
+                events.retain(|event| !matches!(event, EventKind::Run(RunEvent::Notice { .. })));
+                return events;
+            }
+            Step::Effect(ReviewEffect::Verify { round }) => {
+                // The record can contain several results of the `review.verify` commands. The replay takes the
+                // latest results on the current tree or on an earlier tree. If all results are on later trees,
+                // the replay takes the first of the results.
+                let done = self.state.tree_changes.len();
+                let of_round = || self.checks.iter().filter(|verdict| verdict.round == *round);
+                let known = of_round()
+                    .map(|verdict| verdict.after)
+                    .filter(|after| *after <= done)
+                    .max();
+                let after = known.or_else(|| of_round().map(|verdict| verdict.after).min());
+                let taken = of_round().filter(|verdict| Some(verdict.after) == after);
+                return taken.map(|verdict| verdict.event.clone()).collect();
+            }
+            Step::Effect(ReviewEffect::DebateRound {
+                round,
+                debate_round,
+            }) => {
+                let (round, debate_round) = (*round, *debate_round);
+                let message = self.state.round_message(round, debate_round);
+                Some(
+                    ReviewEvent::DebateRound {
+                        round,
+                        debate_round,
+                        message,
+                    }
+                    .into(),
+                )
+            }
+            Step::Effect(ReviewEffect::Keep) => {
+                let (kept_as, tree) = self.record.before.clone().unwrap_or_default();
+                Some(ReviewEvent::BeforeImage { kept_as, tree }.into())
+            }
+            Step::Effect(ReviewEffect::RecordTree(call)) => Some(self.tree(call)),
+            Step::Effect(ReviewEffect::CarryOn) => {
+                let left = self.state.left_open().into_iter();
+                return left
+                    .filter_map(|(number, findings)| self.carried_on(number, findings[0]))
+                    .collect();
+            }
+            Step::Prompt(DisputeQuestion::Route(dispute)) => Some(self.choice(*dispute)),
+            Step::Effect(ReviewEffect::Send(dispute)) => {
+                Some(schedule::sent(&self.state, *dispute))
+            }
+            Step::Prompt(DisputeQuestion::Ruling(dispute)) => self.person(*dispute),
+            Step::Effect(ReviewEffect::Rule(dispute)) => {
+                let requests = RequestBuilder {
+                    state: &self.state,
+                    sources: &self.sources,
+                    trees: self.trees,
+                    bindings: &[],
+                };
+                let ruling = resolve::due(&requests, *dispute, &self.settings.review);
+                return ruling.map_or_else(Vec::new, |ruling| self.ruled(*dispute, ruling));
+            }
+            Step::Effect(ReviewEffect::Settle(disputes)) => {
+                return disputes
+                    .iter()
+                    .filter_map(|dispute| self.settled(*dispute))
+                    .collect();
+            }
+            Step::Effect(ReviewEffect::NextRound { round }) => {
+                let shards = usize::try_from(round - 1)
+                    .ok()
+                    .and_then(|at| self.record.rounds.get(at))
+                    .cloned();
+                let skipped = self.record.skipped.clone();
+                shards.map(|shards| {
+                    ReviewEvent::RoundStarted {
+                        round: *round,
+                        shards,
+                        skipped,
+                    }
+                    .into()
+                })
+            }
+            Step::Effect(ReviewEffect::OpenDisputes) => return self.open_disputes(),
+            Step::Record(_) | Step::Finish => None,
+        };
+        event.into_iter().collect()
+    }
+
+    /// The events of a recorded call. The answer refers to findings by their numbers in the replay.
+    fn call(&mut self, call: &CallId) -> Vec<EventKind> {
+        let mut events = Vec::new();
+        if let (Some(reuse), None) = (self.record.reuse(call), self.state.reuse(call)) {
+            let is_complete = reuse.asked.is_empty();
+            events.push(reuse.clone().event(call.clone()));
+            if is_complete {
+                return events;
+            }
+        }
+        let RecordedCall {
+            answer,
+            millis,
+            usage,
+            by,
+            reads,
+        } = match self.record.calls.get(call) {
+            Some(known) => RecordedCall {
+                answer: self.renumbered(&known.answer),
+                ..known.clone()
+            },
+            None => self.unrecorded(call),
+        };
+        if self.record.violated.contains(call) {
+            events.push(
+                RunEvent::ReadOnlyViolated {
+                    call: call.clone(),
+                    changes: Vec::new(),
+                }
+                .into(),
+            );
+        }
+        let (call, usage) = (call.clone(), Box::new(usage));
+        let told = Box::new(CallMetadata {
+            by,
+            reads,
+            ..CallMetadata::default()
+        });
+        let finished = RunEvent::CallFinished {
+            call,
+            answer,
+            transcript: None,
+            millis,
+            usage,
+            told,
+        };
+        events.push(finished.into());
+        events
+    }
+
+    /// Takes the answers of earlier runs that the recorded run reused.
+    fn reuse_comparisons(&mut self, round: u32) {
+        let comparisons = self.each(&self.record.compared, |said| &mut said.finding);
+        if !comparisons.is_empty() {
+            self.take(ReviewEvent::ComparisonsReused { round, comparisons });
+        }
+    }
+
+    fn unrecorded(&mut self, call: &CallId) -> RecordedCall {
+        let what = match &call.purpose {
+            Purpose::Review { .. } => "to review".to_owned(),
+            Purpose::Close { .. } => "what its answer means".to_owned(),
+            Purpose::Same { .. } => "which findings are the same".to_owned(),
+            Purpose::Examine { .. } => "about the others' findings".to_owned(),
+            Purpose::Defend { .. } => "to defend its findings".to_owned(),
+            Purpose::Respond { .. } => "about these findings".to_owned(),
+            Purpose::Enforce { .. } => "to implement what is enforced".to_owned(),
+            Purpose::Repair { .. } => "to repair what its edits broke".to_owned(),
+            Purpose::Judge { dispute } => format!("to rule on dispute {dispute}"),
+            Purpose::Recheck { .. } => "to check the changes".to_owned(),
+            Purpose::Compare { .. } => "to compare findings with earlier disputes".to_owned(),
+            Purpose::Stage { .. } => "about a stage".to_owned(),
+            Purpose::Work | Purpose::Peer { .. } => "in a watch".to_owned(),
+        };
+        let error = format!("{} was never asked {what}", call.agent);
+        self.missing.insert(format!("not recorded: {error}"));
+        RecordedCall {
+            answer: CallAnswer::Failed {
+                error,
+                hint: None,
+                cause: None,
+            },
+            millis: 0,
+            usage: <_>::default(),
+            by: None,
+            reads: None,
+        }
+    }
+
+    /// For each recorded finding, the ids of all findings in the replay that match the recorded finding.
+    fn now(&self, ids: impl IntoIterator<Item = FindingId>) -> Vec<Vec<FindingId>> {
+        let same = Same::of(&self.state.findings);
+        let now = |known: &Finding| {
+            same.places(known)
+                .into_iter()
+                .map(|place| self.state.findings[place].id)
+                .collect()
+        };
+        // An answer can name a member by the id that it had before a ruling separated it from its group.
+        let separated = &self.record.separated;
+        ids.into_iter()
+            .map(|id| separated.get(&id).copied().unwrap_or(id))
+            .map(|id| self.record.finding(id).map(now).unwrap_or_default())
+            .collect()
+    }
+
+    fn renumbered(&self, answer: &CallAnswer) -> CallAnswer {
+        let mut answer = answer.clone();
+        match &mut answer {
+            CallAnswer::Examine { examinations, .. } => {
+                *examinations = self.each(examinations, |said| &mut said.finding);
+            }
+            CallAnswer::Defend { defences } => {
+                *defences = self.each(defences, |said| &mut said.finding)
+            }
+            CallAnswer::Respond { responses, .. } => {
+                *responses = self.each(responses, |response| &mut response.finding);
+            }
+            CallAnswer::Recheck { checks } => {
+                *checks = self.each(checks, |check| &mut check.finding)
+            }
+            CallAnswer::Compare { comparisons } => {
+                *comparisons = self.each(comparisons, |comparison| &mut comparison.finding);
+            }
+            CallAnswer::Judge { ruling } => {
+                ruling.duplicate_of = self
+                    .now(ruling.duplicate_of)
+                    .first()
+                    .and_then(|now| now.first())
+                    .copied();
+            }
+            CallAnswer::Review { .. }
+            | CallAnswer::Close { .. }
+            | CallAnswer::Same { .. }
+            | CallAnswer::Stage { .. }
+            | CallAnswer::Work { .. }
+            | CallAnswer::Peer { .. }
+            | CallAnswer::Invalid { .. }
+            | CallAnswer::Failed { .. } => {}
+        }
+        answer
+    }
+
+    fn each<T: Clone>(&self, said: &[T], id: impl Fn(&mut T) -> &mut FindingId) -> Vec<T> {
+        let now = self.now(said.iter().map(|said| *id(&mut said.clone())));
+        let mut renumbered = Vec::new();
+        for (said, now) in said.iter().zip(now) {
+            for finding in now {
+                let mut said = said.clone();
+                *id(&mut said) = finding;
+                renumbered.push(said);
+            }
+        }
+        renumbered
+    }
+
+    fn tree(&self, call: &CallId) -> EventKind {
+        // A call that failed was made again with the same id when the run was resumed.
+        let known = || {
+            let changes = self.record.tree_changes.iter();
+            changes.filter(|change| change.call == *call)
+        };
+        let touched = known().flat_map(|known| self.now(known.touched.iter().copied()).concat());
+        let touched = touched.collect();
+        let partly = known()
+            .next_back()
+            .into_iter()
+            .flat_map(|known| &known.partly);
+        let partly = partly.flat_map(|(finding, unchanged)| {
+            let now = self.now(std::iter::once(*finding)).into_iter().flatten();
+            now.map(|finding| PartlyChanged {
+                finding,
+                unchanged: unchanged.clone(),
+            })
+        });
+        let partly = partly.collect();
+        let last = || {
+            coder_changes::last_tree(&self.state)
+                .cloned()
+                .unwrap_or_default()
+        };
+        let tree = known()
+            .next_back()
+            .map_or_else(last, |known| known.tree.clone());
+        let changes = known().flat_map(|known| known.changes.clone()).collect();
+        ReviewEvent::TreeChanged {
+            call: call.clone(),
+            tree,
+            changes,
+            touched,
+            partly,
+        }
+        .into()
+    }
+
+    /// Returns the events that open the disputes of the replay. A dispute that matches a recorded dispute gets
+    /// the recorded number.
+    fn open_disputes(&self) -> Vec<EventKind> {
+        let recorded: Vec<&Dispute> = self.record.disputes.values().collect();
+        let of_dispute = |dispute: &&Dispute| dispute.findings().chain(&dispute.left).count();
+        let numbers: Vec<DisputeNumber> = recorded
+            .iter()
+            .flat_map(|dispute| std::iter::repeat_n(dispute.number, of_dispute(dispute)))
+            .collect();
+        let findings = recorded
+            .iter()
+            .flat_map(|dispute| dispute.findings().chain(&dispute.left));
+        let same = Same::of(findings);
+        let mut taken: BTreeSet<DisputeNumber> = self.state.disputes.keys().copied().collect();
+        let mut last = self
+            .record
+            .disputes
+            .keys()
+            .chain(&taken)
+            .max()
+            .map_or(0, |number| number.0);
+        let mut opened = Vec::new();
+        for members in schedule::unopened(&self.state) {
+            let id = members[0];
+            let findings = members.iter().filter_map(|id| self.state.finding(*id));
+            let mut matches: BTreeMap<DisputeNumber, usize> = BTreeMap::new();
+            for place in findings.flat_map(|finding| same.places(finding)) {
+                *matches.entry(numbers[place]).or_default() += 1;
+            }
+            matches.retain(|number, _| !taken.contains(number));
+            // The recorded dispute about most of the members; of several, the newest.
+            let number = matches
+                .into_iter()
+                .max_by_key(|(number, matched)| (*matched, *number))
+                .map(|(number, _)| number)
+                .unwrap_or_else(|| {
+                    last += 1;
+                    DisputeNumber(last)
+                });
+            taken.insert(number);
+            let mut dispute = Box::new(self.state.sides(&members).numbered(number));
+            // If the dispute has the same parties as in the record, the recorded objection is used.
+            let recorded = self.record.disputes.get(&number).filter(|recorded| {
+                self.record.is_judged_first(&recorded.finding)
+                    == self.state.is_judged_first(&dispute.finding)
+            });
+            if let Some(recorded) = recorded {
+                dispute.objector = recorded.objector;
+                dispute.objection = Response {
+                    finding: id,
+                    ..recorded.objection.clone()
+                };
+            }
+            opened.push(DisputeEvent::DisputeOpened { dispute }.into());
+        }
+        opened
+    }
+
+    /// The event that continues a dispute of an earlier run. The event omits the rulings that the recorded run
+    /// added.
+    fn carried_on(&self, number: DisputeNumber, finding: FindingId) -> Option<EventKind> {
+        let known = self.record.disputes.get(&number)?;
+        let (from, rulings) = self.record.carried.get(&number)?;
+        let route = known
+            .route
+            .filter(|_| !self.record.ruled_before.contains_key(&number));
+        let mut dispute = Dispute {
+            route,
+            disposition: None,
+            discarded_by: None,
+            ..known.clone()
+        };
+        dispute.rulings.truncate(*rulings);
+        dispute.finding = self.state.finding(finding)?.clone();
+        dispute.objection.finding = finding;
+        Some(
+            DisputeEvent::DisputeCarriedOn {
+                dispute: Box::new(dispute),
+                from: from.clone(),
+            }
+            .into(),
+        )
+    }
+
+    fn settled(&self, dispute: DisputeNumber) -> Option<EventKind> {
+        let mut settlement = schedule::settlement(&self.state, dispute)?;
+        // A person can choose a more specific disposition than the ruling implies, for example an accepted risk.
+        let recorded = self.record.disputes.get(&dispute);
+        let disposition = recorded.and_then(|known| known.disposition.clone());
+        if let (true, Some(disposition)) = (settlement.by.is_person(), disposition) {
+            settlement.disposition = disposition;
+        }
+        Some(
+            DisputeEvent::DisputeSettled {
+                dispute,
+                settlement,
+            }
+            .into(),
+        )
+    }
+
+    /// Returns the event that chooses the route of a dispute. A recorded route that a person chose always applies.
+    /// Any other recorded route applies only if the setting `review.on_dispute.default` has the same value in the
+    /// record and in the replay. In all other cases, the default route of the replay applies. If this default
+    /// route is `judge` and the replay has no judge, the route is `human`.
+    fn choice(&self, dispute: DisputeNumber) -> EventKind {
+        let configured = self.settings.review.on_dispute.default;
+        let person = self.record.chosen.get(&dispute).cloned();
+        let is_taken =
+            person.is_some() || self.record.settings.review.on_dispute.default == configured;
+        let known = self
+            .record
+            .disputes
+            .get(&dispute)
+            .and_then(|known| known.route)
+            .filter(|_| is_taken);
+        let lacks_judge = configured == Route::Judge && self.state.judges().next().is_none();
+        let route = known.unwrap_or(if lacks_judge {
+            Route::Human
+        } else {
+            configured
+        });
+        DisputeEvent::RouteChosen {
+            dispute,
+            route,
+            person,
+        }
+        .into()
+    }
+
+    /// A replay allocates no numbers. A finding that a ruling leaves out has a new number only if the record has one.
+    fn ruled(&self, dispute: DisputeNumber, ruling: RulingRecord) -> Vec<EventKind> {
+        let left = separation::left(&self.state, dispute, &ruling);
+        let ids = left.iter().filter_map(|was| {
+            let recorded = self.record.separated.get(was)?;
+            Some((*was, *recorded))
+        });
+        let ids: Vec<(FindingId, FindingId)> = ids.collect();
+        let first = left.first().and_then(|id| self.state.finding(*id));
+        let lists = self.lists();
+        let context = self.context(first.map_or(1, |finding| finding.round), &lists);
+        let separated = separation::separated(&context, dispute, &ruling, &ids);
+        let given = DisputeEvent::RulingGiven { dispute, ruling };
+        std::iter::once(given.into()).chain(separated).collect()
+    }
+
+    fn person(&self, dispute: DisputeNumber) -> Option<EventKind> {
+        let rulings = &self.record.disputes.get(&dispute)?.rulings;
+        let ruling = rulings
+            .iter()
+            .rev()
+            .find(|ruling| ruling.by.is_person())?
+            .clone();
+        Some(DisputeEvent::RulingGiven { dispute, ruling }.into())
+    }
+
+    fn bindings(&self) -> Vec<Binding> {
+        let disputes = self.state.disputes.values();
+        let judged = disputes.flat_map(|dispute| dispute.findings().map(move |one| (dispute, one)));
+        let own = judged.filter_map(|(dispute, finding)| {
+            let mut places = finding.anchored();
+            let (location, anchor) = places.next()?;
+            Some(Binding {
+                dispute: dispute.number.into(),
+                run: self.run.clone(),
+                finding: finding.id,
+                anchor: anchor.clone(),
+                title: finding.raw.title.clone(),
+                location: Some(location),
+                also: places
+                    .map(|(location, anchor)| (location, anchor.clone()))
+                    .collect(),
+                disposition: dispute.disposition.clone(),
+                new_tag: dispute.new_tag(),
+                rationale: dispute
+                    .rulings
+                    .last()
+                    .map(|last| last.ruling.rationale.clone())
+                    .unwrap_or_default(),
+                settled_at: None,
+                until: None,
+                ended: None,
+                is_vouched: true,
+                problem: None,
+                cited: dispute
+                    .rulings
+                    .last()
+                    .map(|last| last.cited.clone())
+                    .unwrap_or_default(),
+                reopens: dispute.reopens(),
+            })
+        });
+        self.earlier.iter().cloned().chain(own).collect()
+    }
+
+    fn lists(&self) -> MergeSettings {
+        MergeSettings::of(self.settings)
+    }
+
+    fn context<'b>(&'b self, round: u32, lists: &'b MergeSettings) -> RoundContext<'b> {
+        let workspace = self.trees.workspace;
+        let past = Some(Past::of(self.journal, self.trees));
+        RoundContext {
+            state: &self.state,
+            round,
+            lists,
+            sources: &self.sources,
+            workspace,
+            past,
+            run: self.run,
+            known: &self.known,
+        }
+    }
+}

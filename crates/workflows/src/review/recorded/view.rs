@@ -1,0 +1,241 @@
+//! Reads the outcomes of recorded runs from their events.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use jiff::Timestamp;
+
+use crate::review::code::coder_changes::{self, Trees};
+use crate::review::code::sources::Sources;
+use crate::review::disputes::rulings::{self, SharedRulings};
+use crate::review::findings::{debate, numbers};
+use crate::review::{
+    findings::earlier_records::Past,
+    findings::round::{MergeSettings, RoundContext},
+    outcome,
+    state::ReviewState,
+};
+use crate::run::{error::RunError, redaction::Redaction};
+use glee_model::domain::event::{Event, Mode, Plan};
+use glee_model::domain::{Disposition, Dispute, DisputeNumber, ExitReason, Outcome, RunId};
+use glee_model::rules::consensus::Policy;
+use glee_store::history::store::Journal;
+use glee_workspace::guard::control_files::{ControlKind, control_kind};
+use glee_workspace::{TreeId, root::Workspace};
+
+#[derive(Debug)]
+pub struct Recorded {
+    pub outcome: Outcome,
+    pub reviewed: Sources,
+}
+
+pub fn recorded(
+    workspace: &Workspace,
+    state_dir: &Path,
+    journal: &Journal,
+    run: &RunId,
+) -> Result<Recorded, RunError> {
+    let mut state = ReviewState::of(&journal.events(run)?);
+    let mut sources = Sources::new(&journal.transcripts(run)?, Redaction::ON);
+    // An error is ignored, because the code is needed only for the excerpts of the report.
+    drop(sources.load(state.round(), None));
+    if state.ended.is_none() && state.unmerged().next().is_some() {
+        let lists = MergeSettings {
+            policy: Policy::Panel,
+            ..MergeSettings::of(&state.settings)
+        };
+        let trees = Trees {
+            workspace,
+            state_dir,
+        };
+        let past = Some(Past::of(journal, trees));
+        let round = state.round();
+        let known = journal.known_problems()?;
+        let context = RoundContext {
+            state: &state,
+            round,
+            lists: &lists,
+            sources: &sources,
+            workspace,
+            past,
+            run,
+            known: &known,
+        };
+        // If the commit with the shared rulings no longer exists, no shared rulings apply.
+        let shared = state
+            .plan
+            .as_ref()
+            .and_then(|plan| SharedRulings::of_plan(workspace, plan).ok());
+        let shared = shared.unwrap_or_default().bindings();
+        let max_age = &state.settings.rulings.max_age;
+        let merged = context.merge(&rulings::known(
+            Some(journal),
+            &shared,
+            max_age,
+            Timestamp::now(),
+        )?);
+        merged.iter().for_each(|event| state.apply(event));
+    }
+    let ended = state.ended.unwrap_or((ExitReason::AgentFailed, 0));
+    let outcome = outcome_of(
+        &state,
+        run,
+        Trees {
+            workspace,
+            state_dir,
+        },
+        journal,
+        ended,
+    )?;
+    Ok(Recorded {
+        outcome,
+        reviewed: sources,
+    })
+}
+
+pub(crate) fn outcome_of(
+    state: &ReviewState,
+    run: &RunId,
+    trees: Trees<'_>,
+    journal: &Journal,
+    (exit, millis): (ExitReason, u64),
+) -> Result<Outcome, RunError> {
+    let changes = Redaction::ON.changes(trees.all_changes_or_recorded(state));
+    let outcome = outcome::outcome(state, run, exit, millis, changes);
+    let mut outcome = outcome.ok_or_else(|| RunError::NotStarted(run.clone()))?;
+    add_repeated(&mut outcome, state, journal)?;
+    Ok(outcome)
+}
+
+/// Applies another policy to a recorded run, without making calls or recording events. Returns the merged findings
+/// of each round in the JSON format of the specification. Fails if the history or the code cannot be read, or if
+/// the run was never started.
+pub fn decided_again(
+    workspace: &Workspace,
+    journal: &Journal,
+    run: &RunId,
+    policy: Policy,
+) -> Result<Vec<serde_json::Value>, RunError> {
+    let state = ReviewState::of(&journal.events(run)?);
+    if state.plan.is_none() {
+        return Err(RunError::NotStarted(run.clone()));
+    }
+    let mut sources = Sources::new(&journal.transcripts(run)?, Redaction::ON);
+    sources
+        .load(state.round(), None)
+        .map_err(RunError::Sources)?;
+    let lists = MergeSettings {
+        policy,
+        ..MergeSettings::of(&state.settings)
+    };
+    let known = numbers::of_run(run, &state);
+    let decided = (1..=state.round()).map(|round| {
+        let context = RoundContext {
+            state: &state,
+            round,
+            lists: &lists,
+            sources: &sources,
+            workspace,
+            past: None,
+            run,
+            known: &known,
+        };
+        debate::MergedRound::of(&context).json(policy, Some(&run.0))
+    });
+    Ok(decided.collect())
+}
+
+/// Returns the plan of a run, after the changes that the run's fix requests made to the plan.
+pub fn plan(events: &[Event]) -> Option<Plan> {
+    ReviewState::of(events).plan
+}
+
+/// Returns the exit reason of an ended run. If the run ended with the exit reason `Clean`, `FindingsOpen` or
+/// `DisputeOpen`, later changes of the run's disputes can change the exit reason. The exit reason of a failed or
+/// stopped run does not change.
+pub fn exit_now(events: &[Event]) -> Option<ExitReason> {
+    let state = ReviewState::of(events);
+    let (exit, _) = state.ended?;
+    let is_conclusive = matches!(
+        exit,
+        ExitReason::Clean | ExitReason::FindingsOpen | ExitReason::DisputeOpen
+    );
+    Some(if is_conclusive {
+        outcome::exit(&state, &state.settings.review)
+    } else {
+        exit
+    })
+}
+
+pub fn is_ended(events: &[Event]) -> bool {
+    ReviewState::of(events).ended.is_some()
+}
+
+/// The command that goes on with a review after a ruling, with its purpose. A run that ended with its result is only
+/// shown, unless its coder has to implement an enforced finding. Returns `None` if the run is no review.
+pub fn after_ruling(run: &RunId, events: &[Event]) -> Option<(String, &'static str)> {
+    let state = ReviewState::of(events);
+    state.plan.as_ref()?;
+    let run = run.short();
+    let is_over = matches!(
+        state.ended,
+        Some((ExitReason::Clean | ExitReason::FindingsOpen, _))
+    );
+    let mut disputes = state.disputes.values();
+    let is_enforced = disputes.any(|dispute| {
+        dispute.disposition == Some(Disposition::Enforced) && !state.is_done(dispute.finding.id)
+    });
+    Some(match (is_enforced, is_over) {
+        (true, true) if state.mode() == Mode::Review => (
+            format!("glee runs resume {run} --fix"),
+            "to have a coder implement it",
+        ),
+        (true, _) => (
+            format!("glee runs resume {run}"),
+            "to have the coder implement it",
+        ),
+        (false, false) => (format!("glee runs resume {run}"), "to finish the run"),
+        (false, true) => (format!("glee runs show {run}"), "to see what is left"),
+    })
+}
+
+/// Returns the tree after the coder's last recorded call. If no call is recorded, returns the tree before the
+/// coder's first call.
+pub fn tree_left(events: &[Event]) -> Option<String> {
+    coder_changes::last_tree(&ReviewState::of(events)).cloned()
+}
+
+/// Returns the tree before the coder's first call, or `None` if the coder edited no control files of Glee.
+pub fn tree_before_steering(events: &[Event]) -> Option<TreeId> {
+    let state = ReviewState::of(events);
+    let mut changes = state.tree_changes.iter().flat_map(|change| &change.changes);
+    let is_steered = changes.any(|change| control_kind(&change.file) == Some(ControlKind::Glee));
+    state
+        .before
+        .filter(|_| is_steered)
+        .map(|(_, tree)| TreeId(tree))
+}
+
+/// Adds an open dispute of an earlier run to the outcome if a finding of this run repeats the dispute.
+pub(crate) fn add_repeated(
+    outcome: &mut Outcome,
+    state: &ReviewState,
+    journal: &Journal,
+) -> Result<(), RunError> {
+    let known: BTreeSet<DisputeNumber> = outcome
+        .disputes
+        .iter()
+        .map(|dispute| dispute.number)
+        .collect();
+    let repeated = state.still_disputed.values().copied();
+    let repeated: BTreeSet<DisputeNumber> = repeated.collect();
+    let missing: Vec<DisputeNumber> = repeated.difference(&known).copied().collect();
+    for record in journal.disputes_numbered(&missing)?.into_values() {
+        outcome.disputes.push(Dispute {
+            opened_by: Some(record.run),
+            ..record.dispute
+        });
+    }
+    outcome.disputes.sort_by_key(|dispute| dispute.number);
+    Ok(())
+}

@@ -1,0 +1,422 @@
+//! Builds the requests of a review from its state.
+
+use std::collections::BTreeSet;
+
+use crate::review::code::coder_changes::{Trees, last_tree};
+use crate::review::code::sources::Sources;
+use crate::review::findings::round::MergeSettings;
+use crate::review::findings::round::RoundContext;
+use crate::review::findings::{recognition, unsure};
+use crate::review::state::ReviewState;
+use glee_model::domain::event::{CallAnswer, CallId, Purpose};
+use glee_model::domain::{
+    AnswerStatus, AskedFile, Disposition, Dispute, Finding, FindingId, RaisedIn, RunId, meanings,
+    number_of,
+};
+use glee_protocol::replies::close;
+use glee_protocol::request::{
+    Challenged, Change, FailedCheck, Item, SourceFile, Task, UncertainPair,
+};
+use glee_protocol::text::references;
+use glee_store::history::queries::problems::KnownProblems;
+use glee_store::history::queries::rows::Binding;
+use glee_workspace::diff::delta;
+
+pub struct RequestBuilder<'a> {
+    pub state: &'a ReviewState,
+    pub sources: &'a Sources,
+    pub trees: Trees<'a>,
+    pub bindings: &'a [Binding],
+}
+
+impl RequestBuilder<'_> {
+    pub fn task(&self, call: &CallId) -> Task {
+        match &call.purpose {
+            Purpose::Review { round, shard } => self.review(call, *round, *shard),
+            Purpose::Close { .. } => self.close(call),
+            Purpose::Same { round, raised_in } => self.same(*round, *raised_in),
+            Purpose::Examine { round } => self.examine(call, *round),
+            Purpose::Defend { round } => self.defend(call, *round),
+            Purpose::Respond { .. } => {
+                let asked = self.state.items(&call.agent, &call.purpose);
+                let missing = |id: &FindingId| {
+                    self.state.is_first_attempt(call) || !self.state.responses.contains_key(id)
+                };
+                self.respond(asked.into_iter().filter(missing).collect())
+            }
+            Purpose::Enforce { .. } | Purpose::Repair { .. } => {
+                self.respond(self.state.items(&call.agent, &call.purpose))
+            }
+            Purpose::Judge { dispute } => self.judge(
+                self.state
+                    .disputes
+                    .get(dispute)
+                    .expect("a judge is asked about a dispute of the run"),
+            ),
+            Purpose::Recheck { .. } => self.recheck(call),
+            Purpose::Compare { round } => self.compare(*round),
+            Purpose::Stage { .. } | Purpose::Work | Purpose::Peer { .. } => {
+                unreachable!("nothing of another run is due in a review")
+            }
+        }
+    }
+
+    pub fn again(&self, call: &CallId) -> Option<String> {
+        if call.purpose.is_coder() && self.state.is_first_attempt(call) {
+            return None;
+        }
+        let before = CallId {
+            attempt: call.attempt.checked_sub(1).filter(|attempt| *attempt > 0)?,
+            ..call.clone()
+        };
+        Some(match &self.state.calls.get(&before)?.answer {
+            CallAnswer::Invalid { error } => error.clone(),
+            CallAnswer::Review {
+                problem: Some(problem),
+                ..
+            } => format!("of your last answer: {problem}"),
+            CallAnswer::Review {
+                status: AnswerStatus::NotReviewed,
+                ..
+            } => "your last answer held neither a finding nor the closing line".to_owned(),
+            CallAnswer::Review { findings, .. } => format!(
+                "your last answer was incomplete: {} {} read, and the closing line was missing or named another \
+                 number",
+                number_of(findings.len(), "finding"),
+                if findings.len() == 1 { "was" } else { "were" }
+            ),
+            CallAnswer::Respond { .. }
+            | CallAnswer::Recheck { .. }
+            | CallAnswer::Compare { .. }
+            | CallAnswer::Same { .. }
+            | CallAnswer::Examine { .. }
+            | CallAnswer::Defend { .. } => "your last answer left these findings out".to_owned(),
+            CallAnswer::Failed { error, .. } => format!("there was no answer: {error}"),
+            CallAnswer::Close { .. }
+            | CallAnswer::Judge { .. }
+            | CallAnswer::Stage { .. }
+            | CallAnswer::Work { .. }
+            | CallAnswer::Peer { .. } => return None,
+        })
+    }
+
+    fn review(&self, call: &CallId, round: u32, shard: u32) -> Task {
+        let shards = usize::try_from(round - 1)
+            .ok()
+            .and_then(|round| self.state.rounds.get(round));
+        let covered = shards.and_then(|shards| shards.get(usize::try_from(shard).ok()?));
+        let reused = self.state.reuse(call);
+        let ask =
+            |path: &str| reused.map(|reused| reused.asked.iter().find(|ask| ask.file == path));
+        let covered = covered
+            .map(|covered| self.sources.shard(round, covered))
+            .unwrap_or_default();
+        let asked: Vec<SourceFile> = covered
+            .into_iter()
+            .filter(|file| ask(&file.path).is_none_or(|ask| ask.is_some()))
+            .collect();
+        let text_of = |path: &str| self.sources.text(round, path, self.trees.workspace);
+        let rulings = recognition::in_force(self.bindings, &asked, &text_of);
+        let shown = |file: SourceFile| match ask(&file.path).flatten() {
+            Some(AskedFile { ranges, shown, .. }) if !ranges.is_empty() => {
+                delta::part(&file, ranges, shown)
+            }
+            _ => file,
+        };
+        let files = asked.into_iter().map(shown).collect();
+        let reviewer = self
+            .state
+            .plan
+            .iter()
+            .flat_map(|plan| &plan.agents)
+            .find(|agent| agent.name == call.agent);
+        let focus = reviewer
+            .map(|agent| agent.focus.clone())
+            .unwrap_or_default();
+        let recheck = reused
+            .map(|reused| reused.superseded.clone())
+            .unwrap_or_default();
+        Task::Review {
+            files,
+            focus,
+            rulings,
+            recheck,
+        }
+    }
+
+    /// The reviewer receives its own answer, without the code.
+    fn close(&self, call: &CallId) -> Task {
+        let asked = call
+            .asked_about()
+            .and_then(|asked| self.state.calls.get(&asked));
+        let Some(CallAnswer::Review {
+            findings,
+            notes,
+            problem,
+            is_doubtful: true,
+            ..
+        }) = asked.map(|asked| &asked.answer)
+        else {
+            unreachable!("a reviewer is asked about an answer that leaves a question")
+        };
+        Task::Close {
+            problem: problem.clone().unwrap_or_default().into(),
+            findings: findings.clone(),
+            answer: close::shortened(notes),
+        }
+    }
+
+    fn examine(&self, call: &CallId, round: u32) -> Task {
+        let ids = self.state.unexamined(&call.agent, round);
+        let plain = |finding: &Finding| Finding {
+            consensus: None,
+            ..finding.clone()
+        };
+        let findings: Vec<Finding> = ids
+            .iter()
+            .filter_map(|id| self.state.finding(*id))
+            .map(plain)
+            .collect();
+        Task::Examine {
+            files: self.files_of(round, findings.iter()),
+            own: self.state.near(&call.agent, round, &findings),
+            findings,
+        }
+    }
+
+    fn defend(&self, call: &CallId, round: u32) -> Task {
+        let challenged: Vec<Challenged> = self
+            .state
+            .undefended(&call.agent, round)
+            .into_iter()
+            .filter_map(|(id, challenges)| {
+                let finding = Finding {
+                    consensus: None,
+                    ..self.state.finding(id)?.clone()
+                };
+                Some(Challenged {
+                    finding,
+                    challenges,
+                })
+            })
+            .collect();
+        Task::Defend {
+            files: self.files_of(round, challenged.iter().map(|item| &item.finding)),
+            challenged,
+        }
+    }
+
+    fn files_of<'f>(
+        &self,
+        round: u32,
+        findings: impl Iterator<Item = &'f Finding>,
+    ) -> Vec<SourceFile> {
+        let paths: BTreeSet<&str> = findings.flat_map(|finding| finding.raw.files()).collect();
+        paths
+            .into_iter()
+            .filter_map(|path| self.sources.file(round, path))
+            .cloned()
+            .collect()
+    }
+
+    fn respond(&self, ids: Vec<FindingId>) -> Task {
+        let items = ids
+            .into_iter()
+            .filter_map(|id| self.state.finding(id))
+            .map(|finding| self.item(finding));
+        let failing = self
+            .state
+            .verified
+            .iter()
+            .filter(|verified| !verified.passed);
+        let failing = failing.map(|verified| FailedCheck {
+            command: verified.command.clone(),
+            output: verified.tail.as_str().into(),
+        });
+        Task::Respond {
+            items: items.collect(),
+            failing: failing.collect(),
+        }
+    }
+
+    fn item(&self, finding: &Finding) -> Item {
+        let here = self
+            .state
+            .dispute_of(finding.id)
+            .filter(|d| d.disposition == Some(Disposition::Enforced));
+        let earlier = self
+            .state
+            .ruled
+            .get(&finding.id)
+            .filter(|(_, d)| *d == Disposition::Enforced);
+        let enforced = match (here, earlier) {
+            (Some(dispute), _) => Some(
+                dispute
+                    .rulings
+                    .last()
+                    .map(|record| record.ruling.rationale.clone())
+                    .unwrap_or_default(),
+            ),
+            (None, Some((dispute, _))) => {
+                let binding = self
+                    .bindings
+                    .iter()
+                    .find(|binding| binding.dispute == *dispute);
+                Some(
+                    binding
+                        .map(|binding| binding.rationale.clone())
+                        .unwrap_or_default(),
+                )
+            }
+            (None, None) => None,
+        };
+        Item {
+            finding: finding.clone(),
+            enforced,
+        }
+    }
+
+    pub fn judge(&self, dispute: &Dispute) -> Task {
+        let flagged = dispute.finding.raw.file.as_deref().unwrap_or_default();
+        let round = dispute.finding.round;
+        let named: BTreeSet<&str> = dispute.finding.raw.files().skip(1).collect();
+        let others = named.into_iter().filter(|path| *path != flagged);
+        let mut files: Vec<SourceFile> = std::iter::once(flagged)
+            .chain(others)
+            .filter_map(|path| self.shown(round, path))
+            .collect();
+        let said = std::iter::once(&dispute.objection.text).chain(&dispute.objection.evidence);
+        for reference in said.flat_map(|text| references::references(text.as_written())) {
+            let cited =
+                meanings(&reference.path, flagged).find_map(|path| self.shown(round, &path));
+            files.extend(cited.filter(|cited| files.iter().all(|file| file.path != cited.path)));
+        }
+        let written = self.written(&files);
+        let others = self
+            .bindings
+            .iter()
+            .filter(|binding| binding.dispute != dispute.number.into());
+        let precedents = recognition::precedents(&dispute.finding, others);
+        Task::Judge {
+            dispute: Box::new(dispute.clone()),
+            files,
+            written,
+            precedents,
+        }
+    }
+
+    /// Returns the version of a file that a judge receives. This version is from the start of the round in which
+    /// the finding was raised. If the file did not exist at the start of this round, the judge receives the
+    /// current version of the file.
+    pub fn shown(&self, round: u32, path: &str) -> Option<SourceFile> {
+        let now = || last_tree(self.state).and_then(|tree| self.text_at(tree, path));
+        let text = self.shown_text(round, path).or_else(now)?;
+        Some(SourceFile {
+            path: path.to_owned(),
+            text,
+            changed: Vec::new(),
+            diff: None,
+        })
+    }
+
+    pub(crate) fn original_text(&self, path: &str) -> Option<String> {
+        // The code of round 1 was read before the coder's first edit.
+        if let Some(source) = self.sources.file(1, path) {
+            return Some(source.text.clone());
+        }
+        match &self.state.before {
+            Some((_, tree)) => self.text_at(tree, path),
+            None => self.trees.workspace.read(path),
+        }
+    }
+
+    fn same(&self, round: u32, raised_in: RaisedIn) -> Task {
+        // The findings get no numbers here, so neither the run nor the known problems matter.
+        let context = RoundContext {
+            state: self.state,
+            round,
+            lists: &MergeSettings::of(&self.state.settings),
+            sources: self.sources,
+            workspace: self.trees.workspace,
+            past: None,
+            run: &RunId(String::new()),
+            known: &KnownProblems::default(),
+        };
+        unsure::task(&context, raised_in)
+    }
+
+    fn compare(&self, round: u32) -> Task {
+        let uncertain = self.state.uncompared(round);
+        let pairs: Vec<UncertainPair> = uncertain
+            .map(|(finding, earlier)| UncertainPair {
+                finding: Finding {
+                    consensus: None,
+                    ..finding.clone()
+                },
+                earlier: earlier.clone(),
+            })
+            .collect();
+        Task::Compare {
+            files: self.files_of(round, pairs.iter().map(|pair| &pair.finding)),
+            pairs,
+        }
+    }
+
+    fn recheck(&self, call: &CallId) -> Task {
+        let ids = self.state.recheck_items(&call.agent);
+        let findings: Vec<&Finding> = ids
+            .iter()
+            .filter_map(|id| self.state.finding(*id))
+            .collect();
+        let mut paths: Vec<&str> = Vec::new();
+        let changes = findings
+            .iter()
+            .map(|finding| {
+                for file in finding.raw.files() {
+                    if !paths.contains(&file) {
+                        paths.push(file);
+                    }
+                }
+                let done = self
+                    .state
+                    .responses
+                    .get(&finding.id)
+                    .map(|response| response.text.clone());
+                Change {
+                    finding: (*finding).clone(),
+                    response: done.unwrap_or_default(),
+                    diff: self.diff_for(finding),
+                }
+            })
+            .collect();
+        let files = paths
+            .iter()
+            .filter_map(|path| {
+                let text = self.trees.workspace.read(path)?;
+                Some(SourceFile {
+                    path: (*path).to_owned(),
+                    text,
+                    changed: Vec::new(),
+                    diff: None,
+                })
+            })
+            .collect();
+        Task::Recheck { changes, files }
+    }
+
+    /// The diffs of the coder's calls that changed the code of a finding. If the finding has a file, only the diffs of
+    /// the files of its places are included.
+    fn diff_for(&self, finding: &Finding) -> String {
+        let touching = self.state.tree_changes.iter().filter(|change| {
+            change.touched.contains(&finding.id) || change.partly.contains_key(&finding.id)
+        });
+        let files = touching.flat_map(|change| &change.changes);
+        let of_file = files.filter(|change| {
+            finding.raw.file.is_none() || finding.raw.files().any(|file| file == change.file)
+        });
+        of_file
+            .filter_map(|change| change.diff.as_deref())
+            .collect::<Vec<_>>()
+            .join("\n")
+    }
+}

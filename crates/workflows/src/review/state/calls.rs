@@ -1,0 +1,175 @@
+//! Updates the state of a review with the answers that agents gave to calls.
+
+use super::{RecordedCall, ReviewState, TreeChange};
+use glee_agents::Session;
+use glee_model::domain::event::{CallAnswer, CallId, Purpose};
+use glee_model::domain::{AgentName, AnswerStatus, CallMetadata, CodeRead, FailureKind, Usage};
+
+/// In one round, a reviewer gets at most this number of requests to re-check the same finding.
+pub(crate) const RECHECKS: u32 = 2;
+
+impl ReviewState {
+    /// The ended attempts of a call.
+    pub fn attempts<'a>(
+        &'a self,
+        agent: &'a AgentName,
+        purpose: &'a Purpose,
+    ) -> impl Iterator<Item = &'a RecordedCall> {
+        self.calls
+            .iter()
+            .filter(move |(id, _)| id.agent == *agent && id.purpose == *purpose)
+            .map(|(_, call)| call)
+    }
+
+    /// `by` is the agent that answered: the agent of the call, or its backup.
+    pub(crate) fn finish_call(&mut self, call: &CallId, by: &AgentName, answer: &CallAnswer) {
+        let is_given = match call.purpose {
+            Purpose::Enforce { .. } => true,
+            // A repair call does not withdraw the coder's earlier responses.
+            Purpose::Repair { .. } => false,
+            _ => call.purpose.is_coder() && self.is_first_attempt(call),
+        };
+        if is_given {
+            let before = self.changes_before(call);
+            for id in self.items(&call.agent, &call.purpose) {
+                self.received_by.insert(id, by.clone());
+                let asked = self.asked_after.entry(id).or_default();
+                if self.undone {
+                    asked.clear();
+                }
+                asked.push(before);
+                self.responses.remove(&id);
+            }
+        }
+        if let Purpose::Enforce { .. } = call.purpose {
+            for id in self.items(&call.agent, &call.purpose) {
+                *self.enforced.entry(id).or_default() += 1;
+            }
+        }
+        match answer {
+            CallAnswer::Respond { responses, .. } => {
+                for response in responses {
+                    self.responses.insert(response.finding, response.clone());
+                    self.received_by.insert(response.finding, by.clone());
+                    // A new response from the coder invalidates the earlier re-checks of the finding.
+                    self.checks.remove(&response.finding);
+                    self.unanswered_checks
+                        .retain(|(id, _), _| *id != response.finding);
+                }
+            }
+            CallAnswer::Recheck { checks } => {
+                let asked = self.recheck_items(&call.agent);
+                for check in checks {
+                    let own = self.checks.entry(check.finding).or_default();
+                    own.insert(call.agent.clone(), check.clone());
+                }
+                let left_out = asked
+                    .into_iter()
+                    .filter(|id| checks.iter().all(|check| check.finding != *id));
+                self.count_unanswered(left_out.collect(), &call.agent, 1);
+            }
+            CallAnswer::Invalid { .. } if matches!(call.purpose, Purpose::Recheck { .. }) => {
+                self.count_unanswered(self.recheck_items(&call.agent), &call.agent, 1);
+            }
+            CallAnswer::Failed { cause, .. } if matches!(call.purpose, Purpose::Recheck { .. }) => {
+                let tries = if cause.is_some_and(FailureKind::may_pass) {
+                    1
+                } else {
+                    RECHECKS
+                };
+                self.count_unanswered(self.recheck_items(&call.agent), &call.agent, tries);
+            }
+            CallAnswer::Close { findings, read } => self.close(call, *findings, *read),
+            CallAnswer::Review { .. }
+            | CallAnswer::Same { .. }
+            | CallAnswer::Examine { .. }
+            | CallAnswer::Defend { .. }
+            | CallAnswer::Judge { .. }
+            | CallAnswer::Compare { .. }
+            | CallAnswer::Stage { .. }
+            | CallAnswer::Work { .. }
+            | CallAnswer::Peer { .. }
+            | CallAnswer::Invalid { .. }
+            | CallAnswer::Failed { .. } => {}
+        }
+    }
+
+    /// The number of tree changes before the coders were asked. The coders of a round are asked about the same code, so a
+    /// change by one of them counts for the findings of all.
+    fn changes_before(&self, call: &CallId) -> usize {
+        let is_of_round = |change: &&TreeChange| {
+            matches!(call.purpose, Purpose::Respond { .. })
+                && change.call.purpose == call.purpose
+                && change.call.attempt > self.asked_before(&change.call.agent)
+        };
+        let of_round = self.tree_changes.iter().rev().take_while(is_of_round);
+        self.tree_changes.len() - of_round.count()
+    }
+
+    /// A reviewer said how its answer is to be closed. An answer without findings becomes clean if the reviewer read all
+    /// of the code and reports nothing. An answer with findings becomes complete unless the reviewer read a part of the
+    /// code; if the reviewer's number differs from the findings, the problem stays with the answer as a note.
+    fn close(&mut self, call: &CallId, number: u64, read: Option<CodeRead>) {
+        let Some(asked) = call.asked_about() else {
+            return;
+        };
+        let Some(review) = self.calls.get_mut(&asked) else {
+            return;
+        };
+        let CallAnswer::Review {
+            status,
+            findings,
+            problem,
+            read: extent,
+            is_doubtful,
+            ..
+        } = &mut review.answer
+        else {
+            return;
+        };
+        if !*is_doubtful || read == Some(CodeRead::Part) {
+            return;
+        }
+        let is_right = number == findings.len() as u64;
+        *status = match (findings.is_empty(), is_right) {
+            (true, true) if read == Some(CodeRead::All) => AnswerStatus::Clean,
+            (true, _) => return,
+            (false, _) => AnswerStatus::Complete,
+        };
+        *extent = read;
+        *is_doubtful = false;
+        if is_right {
+            *problem = None;
+        }
+    }
+
+    /// If a call of a coder got an answer, stores the session of the call. If the call failed, clears the coder's stored
+    /// session.
+    pub(crate) fn take_session(
+        &mut self,
+        call: &CallId,
+        by: &AgentName,
+        answer: &CallAnswer,
+        usage: &Usage,
+        told: &CallMetadata,
+    ) {
+        if !call.purpose.is_coder() {
+            return;
+        }
+        let answered = matches!(
+            answer,
+            CallAnswer::Respond { .. } | CallAnswer::Invalid { .. }
+        );
+        let earlier = self.coder_sessions.remove(&call.agent);
+        let Some(id) = told.session.as_ref().filter(|_| answered) else {
+            return;
+        };
+        let resumed = earlier.filter(|earlier| earlier.agent == *by && earlier.id == *id);
+        let session = Session {
+            agent: by.clone(),
+            id: id.clone(),
+            used: resumed.map_or(*usage, |resumed| resumed.used.plus(*usage)),
+        };
+        self.coder_sessions.insert(call.agent.clone(), session);
+    }
+}

@@ -1,0 +1,742 @@
+//! The state of a review, computed by applying its recorded events in order.
+
+mod calls;
+mod pair_answers;
+mod questions;
+pub mod raised;
+mod rechecks;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use glee_agents::Session;
+use glee_model::domain::event::{
+    CallAnswer, CallId, DisputeEvent, Event, EventKind, FixRequest, Mode, Plan, Purpose,
+    ReviewEvent, RunEvent,
+};
+use glee_model::domain::{
+    AdvisoryStatus, Agent, AgentName, AnswerStatus, AskedFile, Comparison, Coverage, Disposition,
+    Dispute, DisputeNumber, EarlierDispute, ExitReason, FileChange, Finding, FindingId, Location,
+    Lowered, Objector, PairAnswer, Person, RaisedIn, RawFinding, ReadSet, Recheck, Response,
+    RestatedFinding, ReusedFrom, RulingRef, RunId, Severity, Skip, Spent, Tag, TracedRead,
+    UnsurePair, Usage,
+};
+use glee_store::config::settings::Settings;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordedCall {
+    pub answer: CallAnswer,
+    pub millis: u64,
+    pub usage: Usage,
+    /// The backup that answered instead of the agent.
+    pub by: Option<AgentName>,
+    /// What the agent read; `None` if its program gives no trace.
+    pub reads: Option<Vec<TracedRead>>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reuse {
+    pub from: Vec<ReusedFrom>,
+    pub findings: Vec<RawFinding>,
+    /// `origins[n]` is the finding of an earlier run that `findings[n]` repeats, or `None` if the earlier finding
+    /// is unknown.
+    pub origins: Vec<Option<FindingId>>,
+    /// The files that still need a review; if the list is empty, no call is made.
+    pub asked: Vec<AskedFile>,
+    pub superseded: Vec<RawFinding>,
+    /// What the answers rest on that are reused for a part of a file.
+    pub reads: Vec<ReadSet>,
+}
+
+impl Reuse {
+    pub fn event(self, call: CallId) -> EventKind {
+        let Self {
+            from,
+            findings,
+            mut origins,
+            asked,
+            superseded,
+            reads,
+        } = self;
+        if origins.iter().all(Option::is_none) {
+            origins.clear();
+        }
+        ReviewEvent::AnswersReused {
+            call,
+            from,
+            findings,
+            origins,
+            asked,
+            superseded,
+            reads,
+        }
+        .into()
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct TreeChange {
+    pub call: CallId,
+    pub tree: String,
+    pub changes: Vec<FileChange>,
+    pub touched: BTreeSet<FindingId>,
+    /// The unchanged places of findings of which only some places changed so far.
+    pub partly: BTreeMap<FindingId, Vec<Location>>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verified {
+    pub round: u32,
+    pub command: String,
+    pub passed: bool,
+    pub tail: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ReviewState {
+    pub plan: Option<Plan>,
+    pub settings: Settings,
+    /// The shards of each round; round 1 is at index 0.
+    pub rounds: Vec<Vec<Vec<Coverage>>>,
+    pub skipped: Vec<Skip>,
+    /// Whether a round after the first round had no readable file.
+    pub blind: bool,
+    pub calls: BTreeMap<CallId, RecordedCall>,
+    pub reused: BTreeMap<(AgentName, Purpose), Reuse>,
+    pub spent: Spent,
+    pub merged: BTreeSet<CallId>,
+    /// The comparisons of earlier runs with earlier disputes.
+    pub compared: Vec<Comparison>,
+    /// The pairs of findings that may name the same defect.
+    pub pairs: BTreeMap<(u32, RaisedIn), Vec<UnsurePair>>,
+    /// The answers about pairs of findings. A key consists of the `one` and the `other` of an [`UnsurePair`].
+    pub same: BTreeMap<(String, String), PairAnswer>,
+    pub findings: Vec<Finding>,
+    /// The completed debate rounds. Each pair consists of two numbers: the round of the run, and the round of the
+    /// debate.
+    pub(crate) debate_rounds: BTreeSet<(u32, u32)>,
+    /// The agents that left findings unanswered in their last call of the debate, and the purposes of these calls.
+    pub(crate) silent_debaters: BTreeSet<(AgentName, Purpose)>,
+    pub concluded: BTreeSet<u32>,
+    pub ruled: BTreeMap<FindingId, (RulingRef, Disposition)>,
+    pub(crate) still_disputed: BTreeMap<FindingId, DisputeNumber>,
+    /// The findings that a reviewer raised without new evidence, although a ruling in force had closed them.
+    pub insisted: BTreeSet<FindingId>,
+    /// For each finding, the related earlier disputes that do not bind the finding.
+    pub related: BTreeMap<FindingId, Vec<EarlierDispute>>,
+    pub fixes: Vec<FixRequest>,
+    /// The findings of the current fix request. The coder receives only these findings.
+    pub fixing: Option<BTreeSet<FindingId>>,
+    /// In a run without `--fix`, all findings that a person sent to the coder. The coder receives no other
+    /// findings.
+    pub(crate) handed_over: Option<BTreeSet<FindingId>>,
+    /// For each coder, the number of `Respond` calls in this round that were made before the last fix request.
+    pub(crate) asked_before: BTreeMap<AgentName, u32>,
+    pub before: Option<(String, String)>,
+    pub(crate) tree_changes: Vec<TreeChange>,
+    /// The ended call of a coder whose changes are not recorded yet.
+    pub(crate) unrecorded_change: Option<CallId>,
+    pub responses: BTreeMap<FindingId, Response>,
+    /// For each finding and each time that Glee sent the finding to the coder, the number of earlier tree changes.
+    /// Only tree changes after the last time can implement the finding. A person can undo the changes; then earlier
+    /// times are removed.
+    pub(crate) asked_after: BTreeMap<FindingId, Vec<usize>>,
+    /// For each finding, the coder that last received the finding, or the coder's backup that was called instead.
+    pub(crate) received_by: BTreeMap<FindingId, AgentName>,
+    pub enforced: BTreeMap<FindingId, u32>,
+    pub checks: BTreeMap<FindingId, BTreeMap<AgentName, Recheck>>,
+    /// For each finding and reviewer, the number of re-check requests that got no valid answer in this round.
+    pub(crate) unanswered_checks: BTreeMap<(FindingId, AgentName), u32>,
+    pub disputes: BTreeMap<DisputeNumber, Dispute>,
+    /// The former and the new ids of the findings that a ruling left out.
+    pub separated: BTreeMap<FindingId, FindingId>,
+    /// The pairs of raw findings that a ruling separated, by their ids.
+    pub apart: BTreeSet<(String, String)>,
+    pub lowered: BTreeMap<FindingId, Lowered>,
+    pub disputed: BTreeMap<FindingId, DisputeNumber>,
+    pub reopened: BTreeSet<DisputeNumber>,
+    /// For each reopened dispute, the number of rulings before the reopening. Rulings from before the reopening
+    /// no longer apply.
+    pub(crate) ruled_before: BTreeMap<DisputeNumber, usize>,
+    /// The disputes of earlier runs that continue in this run. Each dispute has the id of its earlier run, and the
+    /// number of rulings on the dispute from before this run.
+    pub carried: BTreeMap<DisputeNumber, (RunId, usize)>,
+    pub(crate) called_judges: Vec<Agent>,
+    /// The people who chose routes.
+    pub chosen: BTreeMap<DisputeNumber, Person>,
+    /// The results of the `review.verify` commands on the current tree.
+    pub verified: Vec<Verified>,
+    pub notices: Vec<String>,
+    /// The results of advisory lookups, by the id of the raw finding.
+    pub advised: BTreeMap<String, AdvisoryStatus>,
+    /// For each coder, the session that the coder can resume. If a backup answered, the session is the backup's.
+    pub(crate) coder_sessions: BTreeMap<AgentName, Session>,
+    /// The calls during which a read-only agent possibly changed the tree. Resuming the run clears this set.
+    pub violated: BTreeSet<CallId>,
+    pub ended: Option<(ExitReason, u64)>,
+    pub undone: bool,
+    /// Whether the stored data of the run was deleted. Without this data, undo and resumption are impossible.
+    pub pruned: bool,
+}
+
+impl ReviewState {
+    pub fn of(events: &[Event]) -> Self {
+        let mut state = Self::default();
+        for event in events {
+            state.apply(&event.kind);
+        }
+        state
+    }
+
+    pub fn apply(&mut self, event: &EventKind) {
+        match event {
+            EventKind::Run(event) => self.apply_run(event),
+            EventKind::Review(event) => self.apply_review(event),
+            EventKind::Dispute(event) => self.apply_dispute(event),
+            EventKind::Consensus(_) | EventKind::Watch(_) => {}
+        }
+    }
+
+    fn apply_run(&mut self, event: &RunEvent) {
+        match event {
+            RunEvent::CallStarted { .. } => {}
+            RunEvent::RunResumed => {
+                // When a run is resumed, calls without a valid answer are made again.
+                self.calls.retain(|_, call| {
+                    !matches!(
+                        call.answer,
+                        CallAnswer::Failed { .. } | CallAnswer::Invalid { .. }
+                    )
+                });
+                self.unanswered_checks.clear();
+                self.violated.clear();
+                self.ended = None;
+            }
+            RunEvent::CallFinished {
+                call,
+                answer,
+                millis,
+                usage,
+                told,
+                ..
+            } => {
+                let by = told.by.as_ref().unwrap_or(&call.agent);
+                self.take_session(call, by, answer, usage, told);
+                self.finish_call(call, by, answer);
+                self.answer_pairs(by, call, answer);
+                // A failed call is made again with the same id when the run is resumed, so the recorded changes do not
+                // tell whether those of this call are among them.
+                if call.purpose.is_coder() {
+                    self.unrecorded_change = Some(call.clone());
+                }
+                self.spent.calls += u64::from(told.retries) + 1;
+                self.spent.usage = self.spent.usage.plus(**usage);
+                let call_record = RecordedCall {
+                    answer: answer.clone(),
+                    millis: *millis,
+                    usage: **usage,
+                    by: told.by.clone(),
+                    reads: told.reads.clone(),
+                };
+                self.calls.insert(call.clone(), call_record);
+                let debater = (call.agent.clone(), call.purpose.clone());
+                if self.left_unanswered(call) {
+                    self.silent_debaters.insert(debater);
+                } else {
+                    self.silent_debaters.remove(&debater);
+                }
+            }
+            RunEvent::ReadOnlyViolated { call, .. } => drop(self.violated.insert(call.clone())),
+            RunEvent::Notice { text } => self.notices.push(text.clone()),
+            RunEvent::RunEnded { exit, millis } => {
+                self.ended = Some((*exit, *millis));
+                self.fixing = None;
+            }
+            RunEvent::RunUndone { .. } => self.undone = true,
+            RunEvent::RunRedone { .. } => self.undone = false,
+            RunEvent::RunPruned { .. } => self.pruned = true,
+        }
+    }
+
+    fn apply_review(&mut self, event: &ReviewEvent) {
+        match event {
+            ReviewEvent::FilesReviewed { .. }
+            | ReviewEvent::FindingsCompared { .. }
+            | ReviewEvent::DebateShutdown { .. } => {}
+            ReviewEvent::ComparisonsReused { comparisons, .. } => {
+                self.compared.extend(comparisons.iter().cloned());
+            }
+            ReviewEvent::RunStarted { plan } => {
+                self.rounds = vec![plan.shards.clone()];
+                self.skipped = plan.skipped.clone();
+                self.settings = Settings::of_record(&plan.settings);
+                self.plan = Some((**plan).clone());
+            }
+            ReviewEvent::RoundStarted {
+                shards, skipped, ..
+            } => {
+                self.blind |=
+                    shards.is_empty() && skipped.iter().any(|skip| skip.reason.is_unread());
+                for skip in skipped {
+                    if !self.skipped.contains(skip) {
+                        self.skipped.push(skip.clone());
+                    }
+                }
+                self.rounds.push(shards.clone());
+                self.unanswered_checks.clear();
+                self.asked_before.clear();
+            }
+            ReviewEvent::AnswersReused {
+                call,
+                from,
+                findings,
+                origins,
+                asked,
+                superseded,
+                reads,
+            } => {
+                if asked.is_empty() {
+                    let status = if findings.is_empty() {
+                        AnswerStatus::Clean
+                    } else {
+                        AnswerStatus::Complete
+                    };
+                    let (findings, notes) = (findings.clone(), String::new());
+                    let answer = CallAnswer::Review {
+                        status,
+                        findings,
+                        notes,
+                        problem: None,
+                        read: None,
+                        is_doubtful: false,
+                    };
+                    let reused = RecordedCall {
+                        answer,
+                        millis: 0,
+                        usage: NOTHING,
+                        by: None,
+                        reads: None,
+                    };
+                    self.calls.insert(call.clone(), reused);
+                }
+                let reuse = Reuse {
+                    from: from.clone(),
+                    findings: findings.clone(),
+                    origins: origins.clone(),
+                    asked: asked.clone(),
+                    superseded: superseded.clone(),
+                    reads: reads.clone(),
+                };
+                self.reused
+                    .insert((call.agent.clone(), call.purpose.clone()), reuse);
+            }
+            // The findings of this run keep the ids that the coder and the judges were told.
+            ReviewEvent::ProblemsJoined { .. } => {}
+            ReviewEvent::AdvisoriesAsked { answers } => self.advised.extend(answers.clone()),
+            ReviewEvent::PairsUnsure {
+                round,
+                raised_in,
+                pairs,
+            } => self.pair((*round, *raised_in), pairs),
+            ReviewEvent::FindingsMerged {
+                findings, restated, ..
+            } => {
+                self.merged
+                    .extend(self.unmerged().cloned().collect::<Vec<_>>());
+                for finding in findings {
+                    self.insert(finding.clone());
+                }
+                self.restate(restated);
+            }
+            ReviewEvent::DebateRound {
+                round,
+                debate_round,
+                ..
+            } => {
+                self.debate_rounds.insert((*round, *debate_round));
+            }
+            ReviewEvent::DebateConcluded {
+                round,
+                findings,
+                restated,
+                ..
+            } => {
+                self.concluded.insert(*round);
+                self.regroup(findings);
+                self.restate(restated);
+            }
+            ReviewEvent::MembersSeparated { findings, .. } => {
+                self.regroup(findings);
+                self.separate(findings);
+            }
+            ReviewEvent::AlreadyRuled {
+                finding,
+                dispute,
+                new_tag: Some(tag),
+                ..
+            } => {
+                self.still_disputed.remove(finding);
+                self.related.remove(finding);
+                self.retag(*finding, *tag, dispute.clone());
+            }
+            ReviewEvent::AlreadyRuled {
+                finding,
+                dispute,
+                disposition,
+                new_tag: None,
+                insisted,
+            } => {
+                self.still_disputed.remove(finding);
+                self.related.remove(finding);
+                if *insisted {
+                    self.insisted.insert(*finding);
+                }
+                self.ruled
+                    .insert(*finding, (dispute.clone(), disposition.clone()));
+            }
+            ReviewEvent::RelatedDispute { finding, earlier } => {
+                self.related
+                    .entry(*finding)
+                    .or_default()
+                    .push((**earlier).clone());
+            }
+            ReviewEvent::StillDisputed { finding, dispute } => {
+                self.related.remove(finding);
+                self.still_disputed.insert(*finding, *dispute);
+            }
+            ReviewEvent::BeforeImage { kept_as, tree } => {
+                self.before.get_or_insert((kept_as.clone(), tree.clone()));
+            }
+            ReviewEvent::TreeChanged {
+                call,
+                tree,
+                changes,
+                touched,
+                partly,
+            } => {
+                if !changes.is_empty() {
+                    self.verified.clear();
+                }
+                self.unrecorded_change = None;
+                self.tree_changes.push(TreeChange {
+                    call: call.clone(),
+                    tree: tree.clone(),
+                    changes: changes.clone(),
+                    touched: touched.iter().copied().collect(),
+                    partly: partly
+                        .iter()
+                        .map(|partly| (partly.finding, partly.unchanged.clone()))
+                        .collect(),
+                });
+            }
+            ReviewEvent::FixRequested { request } => self.request_fix(request),
+            ReviewEvent::Verified {
+                round,
+                command,
+                passed,
+                tail,
+            } => {
+                let (command, tail) = (command.clone(), tail.clone());
+                self.verified.push(Verified {
+                    round: *round,
+                    command,
+                    passed: *passed,
+                    tail,
+                });
+            }
+        }
+    }
+
+    fn request_fix(&mut self, request: &FixRequest) {
+        let failed = |answer: &CallAnswer| {
+            matches!(
+                answer,
+                CallAnswer::Failed { .. } | CallAnswer::Invalid { .. }
+            )
+        };
+        self.calls
+            .retain(|id, call| !(id.purpose.is_coder() && failed(&call.answer)));
+        let purpose = Purpose::Respond {
+            round: self.round(),
+        };
+        // The attempts of a coder are in ascending order.
+        let asked = self.calls.keys().filter(|id| id.purpose == purpose);
+        self.asked_before = asked.map(|id| (id.agent.clone(), id.attempt)).collect();
+        for id in &request.findings {
+            self.responses.remove(id);
+            self.enforced.remove(id);
+            self.checks.remove(id);
+            self.unanswered_checks
+                .retain(|(checked, _), _| checked != id);
+        }
+        if let Some(plan) = &mut self.plan {
+            if plan.mode == Mode::Review {
+                plan.mode = Mode::Fix;
+                self.handed_over = Some(BTreeSet::new());
+            }
+            request.add_agents(plan);
+        }
+        if let Some(handed_over) = &mut self.handed_over {
+            handed_over.extend(&request.findings);
+        }
+        self.fixing = Some(request.findings.iter().copied().collect());
+        self.fixes.push(request.clone());
+        self.ended = None;
+    }
+
+    fn apply_dispute(&mut self, event: &DisputeEvent) {
+        match event {
+            DisputeEvent::DisputeOpened { dispute } => {
+                for id in dispute.findings().map(|finding| finding.id) {
+                    // An objection in a pull request takes precedence over the finding's disputes in earlier runs.
+                    if dispute.objector == Objector::Participant {
+                        self.ruled.remove(&id);
+                        self.still_disputed.remove(&id);
+                    }
+                    self.disputed.insert(id, dispute.number);
+                }
+                self.disputes.insert(dispute.number, (**dispute).clone());
+            }
+            DisputeEvent::DisputesReopened { disputes, judges } => {
+                disputes.iter().for_each(|number| self.reopen(*number));
+                self.called_judges.extend(judges.iter().cloned());
+            }
+            DisputeEvent::RulingRevoked {
+                dispute: number, ..
+            } => {
+                self.reopen(*number);
+                let Some(dispute) = self.disputes.get_mut(number) else {
+                    return;
+                };
+                dispute.disposition = None;
+                dispute.discarded_by = None;
+                let ids: Vec<FindingId> = dispute.findings().map(|finding| finding.id).collect();
+                for id in ids {
+                    self.raise(id, &(*number).into());
+                }
+            }
+            DisputeEvent::RulingEnded { .. }
+            | DisputeEvent::AuditStarted { .. }
+            | DisputeEvent::RulingAudited { .. } => {}
+            DisputeEvent::DisputeCarriedOn { dispute, from } => {
+                let number = dispute.number;
+                for id in dispute.findings().map(|finding| finding.id) {
+                    self.still_disputed.remove(&id);
+                    self.disputed.insert(id, number);
+                }
+                // If a dispute of an earlier run has a route, a judge has escalated the dispute. After an
+                // escalation, the earlier rulings still apply.
+                if dispute.route.is_none() {
+                    self.ruled_before.insert(number, dispute.rulings.len());
+                }
+                self.reopened.insert(number);
+                self.carried
+                    .insert(number, (from.clone(), dispute.rulings.len()));
+                self.disputes.insert(number, (**dispute).clone());
+            }
+            DisputeEvent::RouteChosen {
+                dispute,
+                route,
+                person,
+            } => {
+                if let Some(person) = person {
+                    self.chosen.insert(*dispute, person.clone());
+                }
+                if let Some(dispute) = self.disputes.get_mut(dispute) {
+                    dispute.route = Some(*route);
+                }
+            }
+            DisputeEvent::RulingGiven { dispute, ruling } => {
+                if let Some(dispute) = self.disputes.get_mut(dispute) {
+                    dispute.rulings.push(ruling.clone());
+                    for left in dispute.keep(&ruling.ruling.members) {
+                        self.disputed.remove(&left);
+                    }
+                }
+            }
+            DisputeEvent::DisputeSettled {
+                dispute,
+                settlement,
+            } => {
+                if let Some(dispute) = self.disputes.get_mut(dispute) {
+                    dispute.disposition = Some(settlement.disposition.clone());
+                    let is_discarded = settlement.disposition == Disposition::Discarded;
+                    dispute.discarded_by = is_discarded.then(|| settlement.by.clone());
+                }
+                self.lower(*dispute);
+            }
+        }
+    }
+
+    fn reopen(&mut self, number: DisputeNumber) {
+        let Some(dispute) = self.disputes.get_mut(&number) else {
+            return;
+        };
+        dispute.route = None;
+        self.ruled_before.insert(number, dispute.rulings.len());
+        self.reopened.insert(number);
+        self.chosen.remove(&number);
+        self.calls
+            .retain(|id, _| id.purpose != Purpose::Judge { dispute: number });
+    }
+
+    fn raise(&mut self, id: FindingId, by: &RulingRef) {
+        let Some(lowered) = self
+            .lowered
+            .remove(&id)
+            .filter(|lowered| lowered.dispute == *by)
+        else {
+            return;
+        };
+        let Some(index) = self.place(id) else { return };
+        let finding = &mut self.findings[index];
+        finding.mandatory = true;
+        finding.raw.severity = lowered.was;
+    }
+
+    fn lower(&mut self, number: DisputeNumber) {
+        let Some(dispute) = self.disputes.get(&number) else {
+            return;
+        };
+        let Some(tag) = dispute.new_tag() else { return };
+        let lowered: Vec<FindingId> = dispute.findings().map(|finding| finding.id).collect();
+        for id in lowered {
+            self.retag(id, tag, number.into());
+        }
+    }
+
+    fn retag(&mut self, id: FindingId, tag: Tag, dispute: RulingRef) {
+        let Some(index) = self.place(id) else { return };
+        let finding = &mut self.findings[index];
+        finding.mandatory = false;
+        let was = std::mem::replace(&mut finding.raw.severity, Severity::known(tag));
+        self.lowered.insert(id, Lowered { was, dispute });
+    }
+
+    /// Adds a finding. The findings stay in the order of their ids.
+    fn insert(&mut self, finding: Finding) {
+        let place = self.findings.partition_point(|known| known.id < finding.id);
+        self.findings.insert(place, finding);
+    }
+
+    fn restate(&mut self, restated: &[RestatedFinding]) {
+        for RestatedFinding { finding, said } in restated {
+            if let Some(place) = self.place(*finding) {
+                self.findings[place].restated.push(said.clone());
+            }
+        }
+    }
+
+    /// Takes over findings whose group changed.
+    fn regroup(&mut self, findings: &[Finding]) {
+        for finding in findings {
+            if let Some(was) = finding.was {
+                self.rename(was, finding.id);
+            }
+            match self.place(finding.id) {
+                Some(known) => {
+                    let tag = self.findings[known].raw.severity.tag;
+                    self.findings[known] = finding.clone();
+                    // A ruling that lowered the tag of a finding still applies.
+                    if let (Some(tag), Some(lowered)) = (tag, self.lowered.get(&finding.id)) {
+                        self.retag(finding.id, tag, lowered.dispute.clone());
+                    }
+                }
+                None => self.insert(finding.clone()),
+            }
+        }
+    }
+
+    /// Moves a finding to another id. The calls that asked about it, and the disputes that it left, keep the former id.
+    fn rename(&mut self, from: FindingId, to: FindingId) {
+        if let Some(place) = self.place(from) {
+            let mut finding = self.findings.remove(place);
+            finding.id = to;
+            self.insert(finding);
+        }
+        fn moved<T>(map: &mut BTreeMap<FindingId, T>, from: FindingId, to: FindingId) {
+            if let Some(value) = map.remove(&from) {
+                map.insert(to, value);
+            }
+        }
+        fn replaced(ids: &mut BTreeSet<FindingId>, from: FindingId, to: FindingId) {
+            if ids.remove(&from) {
+                ids.insert(to);
+            }
+        }
+        moved(&mut self.ruled, from, to);
+        moved(&mut self.still_disputed, from, to);
+        moved(&mut self.related, from, to);
+        moved(&mut self.lowered, from, to);
+        moved(&mut self.responses, from, to);
+        moved(&mut self.asked_after, from, to);
+        moved(&mut self.received_by, from, to);
+        moved(&mut self.enforced, from, to);
+        moved(&mut self.checks, from, to);
+        moved(&mut self.disputed, from, to);
+        replaced(&mut self.insisted, from, to);
+        for ids in [&mut self.fixing, &mut self.handed_over] {
+            ids.iter_mut().for_each(|ids| replaced(ids, from, to));
+        }
+        for change in &mut self.tree_changes {
+            replaced(&mut change.touched, from, to);
+            moved(&mut change.partly, from, to);
+        }
+        if let Some(response) = self.responses.get_mut(&to) {
+            response.finding = to;
+        }
+        let unanswered = std::mem::take(&mut self.unanswered_checks);
+        let unanswered = unanswered.into_iter().map(|((id, name), count)| {
+            let id = if id == from { to } else { id };
+            ((id, name), count)
+        });
+        self.unanswered_checks = unanswered.collect();
+        for finding in &mut self.findings {
+            let others = finding.may_be.iter_mut().chain(&mut finding.reverses);
+            for other in others.filter(|other| **other == from) {
+                *other = to;
+            }
+        }
+    }
+
+    /// Keeps in mind that members which left a group are not the same as those that stayed.
+    fn separate(&mut self, findings: &[Finding]) {
+        for one in findings {
+            let others = findings
+                .iter()
+                .filter(|other| other.id.number != one.id.number);
+            for other in others {
+                let has_left = |was: &FindingId| was.number == other.id.number;
+                let was = one.was.filter(has_left);
+                self.separated.extend(was.map(|was| (was, one.id)));
+                for said in one.sources() {
+                    let pairs = other
+                        .sources()
+                        .map(|other| (said.to_owned(), other.to_owned()));
+                    self.apart.extend(pairs);
+                }
+            }
+        }
+    }
+
+    pub fn unmerged(&self) -> impl Iterator<Item = &CallId> {
+        self.calls
+            .iter()
+            .filter(|(id, call)| {
+                matches!(id.purpose, Purpose::Review { .. })
+                    && matches!(call.answer, CallAnswer::Review { .. })
+                    && !self.merged.contains(id)
+            })
+            .map(|(id, _)| id)
+    }
+}
+
+/// The usage of a request whose complete answer Glee reuses without a call.
+pub const NOTHING: Usage = Usage {
+    input_tokens: Some(0),
+    output_tokens: Some(0),
+    usd: Some(0.0),
+    cached_tokens: None,
+    reasoning_tokens: None,
+    turns: None,
+    estimated: false,
+};

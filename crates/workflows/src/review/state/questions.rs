@@ -1,0 +1,436 @@
+//! Functions that read the state of a review. The functions determine the states of findings, and what the coder
+//! and the judges receive.
+
+use std::collections::BTreeMap;
+
+use super::{RecordedCall, Reuse, ReviewState};
+use crate::run::attempts;
+use glee_model::domain::event::{CallId, Mode, Purpose};
+use glee_model::domain::{
+    Agent, AgentName, Answer, Class, Disposition, Dispute, DisputeNumber, Finding, FindingId,
+    FindingState, Location, Objector, Role, Route, RulingRecord,
+};
+use glee_model::rules::consensus::Policy;
+use glee_model::rules::review::coder_selection;
+use glee_store::config::settings::Validate;
+
+impl ReviewState {
+    pub fn round(&self) -> u32 {
+        u32::try_from(self.rounds.len()).unwrap_or(u32::MAX).max(1)
+    }
+
+    pub fn covers(&self, file: &str) -> bool {
+        self.rounds
+            .last()
+            .into_iter()
+            .flatten()
+            .flatten()
+            .any(|covered| covered.file == file)
+    }
+
+    pub fn agents(&self, role: Role) -> impl Iterator<Item = &Agent> {
+        self.plan
+            .iter()
+            .flat_map(|plan| &plan.agents)
+            .filter(move |agent| agent.role == role)
+    }
+
+    pub fn judges(&self) -> impl Iterator<Item = &Agent> {
+        self.agents(Role::Judge).chain(&self.called_judges)
+    }
+
+    /// The last ruling of a dispute, ignoring rulings that were made before the dispute was reopened.
+    pub(crate) fn last_ruling<'a>(&self, dispute: &'a Dispute) -> Option<&'a RulingRecord> {
+        let before = self
+            .ruled_before
+            .get(&dispute.number)
+            .copied()
+            .unwrap_or_default();
+        dispute.rulings.get(before..)?.last()
+    }
+
+    /// Returns the open disputes that a resumed run decides again. `named` is the route on the command line.
+    ///
+    /// - If `named` is a route, the run decides all open disputes. If this route is `judge`, the function omits
+    ///   the disputes that a judge of this run decides in any case.
+    /// - If `named` is `None`, the run decides the disputes that have the route `human`. Disputes for which a
+    ///   person chose this route are left out. A run with `--fix` also decides disputes without a route, if the
+    ///   coder received the finding before the judge.
+    pub(crate) fn stayed_open(&self, named: Option<Route>) -> Vec<DisputeNumber> {
+        let is_fix = self
+            .plan
+            .as_ref()
+            .is_some_and(|plan| plan.mode == Mode::Fix);
+        let judged = |number| {
+            self.calls
+                .keys()
+                .any(|id| id.purpose == Purpose::Judge { dispute: number })
+        };
+        let waits = |dispute: &&Dispute| match (named, dispute.route) {
+            (Some(Route::Judge), Some(Route::Judge)) => {
+                !judged(dispute.number) && !dispute.rulings.is_empty()
+            }
+            (Some(_), _) => true,
+            (None, None) => is_fix && !self.is_judged_first(&dispute.finding),
+            (None, Some(Route::Human)) => !self.chosen.contains_key(&dispute.number),
+            (None, Some(Route::Judge | Route::Discard)) => false,
+        };
+        self.disputes
+            .values()
+            .filter(|dispute| dispute.is_open())
+            .filter(waits)
+            .map(|dispute| dispute.number)
+            .collect()
+    }
+
+    /// The disputes of earlier runs that findings of this run repeat and that do not continue in this run yet, each with
+    /// its findings in the order of their ids.
+    pub fn left_open(&self) -> BTreeMap<DisputeNumber, Vec<FindingId>> {
+        let mut left: BTreeMap<DisputeNumber, Vec<FindingId>> = BTreeMap::new();
+        for (finding, number) in &self.still_disputed {
+            if !self.disputes.contains_key(number) {
+                left.entry(*number).or_default().push(*finding);
+            }
+        }
+        left
+    }
+
+    pub fn finding(&self, id: FindingId) -> Option<&Finding> {
+        self.place(id).map(|index| &self.findings[index])
+    }
+
+    /// The members of the group of `id`, in the order of their ids.
+    pub fn group(&self, id: FindingId) -> &[Finding] {
+        let start = self
+            .findings
+            .partition_point(|finding| finding.id < id.group());
+        let length =
+            self.findings[start..].partition_point(|finding| finding.id.number == id.number);
+        &self.findings[start..start + length]
+    }
+
+    /// For the number of each group, the letter of its last member.
+    pub fn letters(&self) -> BTreeMap<u32, u8> {
+        let ids = self.findings.iter().map(|finding| finding.id);
+        ids.map(|id| (id.number, id.member.max(1))).collect()
+    }
+
+    /// The findings are in the order of their ids.
+    pub(super) fn place(&self, id: FindingId) -> Option<usize> {
+        self.findings
+            .binary_search_by_key(&id, |finding| finding.id)
+            .ok()
+    }
+
+    pub fn dispute_of(&self, id: FindingId) -> Option<&Dispute> {
+        self.disputes.get(self.disputed.get(&id)?)
+    }
+
+    pub fn undecided(&self) -> impl Iterator<Item = DisputeNumber> {
+        let open = self
+            .disputes
+            .values()
+            .filter(|dispute| dispute.is_open() && dispute.route.is_none());
+        open.filter(|dispute| !self.is_sent_to_judge(&dispute.finding))
+            .map(|dispute| dispute.number)
+    }
+
+    pub fn reuse(&self, call: &CallId) -> Option<&Reuse> {
+        self.reused.get(&(call.agent.clone(), call.purpose.clone()))
+    }
+
+    pub(crate) fn last_call(
+        &self,
+        agent: &AgentName,
+        purpose: &Purpose,
+    ) -> Option<(&CallId, &RecordedCall)> {
+        attempts::last(&self.calls, agent, purpose)
+    }
+
+    pub(crate) fn next_call(&self, agent: &AgentName, purpose: Purpose) -> CallId {
+        let last = self.last_call(agent, &purpose);
+        CallId {
+            attempt: last.map_or(1, |(id, _)| id.attempt + 1),
+            agent: agent.clone(),
+            purpose,
+        }
+    }
+
+    /// The coder that a finding goes to. The findings of a group name one defect, so one coder gets them: the coder of
+    /// the file of the first place.
+    pub fn coder_of(&self, id: FindingId) -> Option<&AgentName> {
+        let mut group = self.group(id).iter();
+        let file = group.find_map(|finding| finding.raw.file.as_deref());
+        let coders = self.plan.iter().flat_map(|plan| &plan.agents);
+        let coders = coders.filter(|agent| agent.role == Role::Coder);
+        coder_selection::coder_for(coders, file).map(|coder| &coder.name)
+    }
+
+    /// The findings that a coder receives.
+    pub fn items(&self, coder: &AgentName, purpose: &Purpose) -> Vec<FindingId> {
+        let asked = |finding: &&Finding| -> bool {
+            match purpose {
+                Purpose::Respond { round } => self.wants_response(finding, *round),
+                Purpose::Enforce { round } => {
+                    finding.round <= *round
+                        && self.is_for_coder(finding.id)
+                        && self.dispute_of(finding.id).is_some_and(|dispute| {
+                            dispute.disposition == Some(Disposition::Enforced)
+                        })
+                        && !self.is_done(finding.id)
+                }
+                Purpose::Repair { round } => {
+                    finding.round <= *round && self.says_implemented(finding.id)
+                }
+                Purpose::Review { .. }
+                | Purpose::Close { .. }
+                | Purpose::Same { .. }
+                | Purpose::Examine { .. }
+                | Purpose::Defend { .. }
+                | Purpose::Judge { .. }
+                | Purpose::Recheck { .. }
+                | Purpose::Compare { .. }
+                | Purpose::Stage { .. }
+                | Purpose::Work
+                | Purpose::Peer { .. } => false,
+            }
+        };
+        self.findings
+            .iter()
+            .filter(asked)
+            .map(|finding| finding.id)
+            .filter(|id| self.coder_of(*id) == Some(coder))
+            .collect()
+    }
+
+    pub fn repairs(&self, round: u32) -> usize {
+        let is_repair = |id: &&CallId| id.purpose == Purpose::Repair { round };
+        self.calls.keys().filter(is_repair).count()
+    }
+
+    pub fn mode(&self) -> Mode {
+        match (&self.fixing, &self.plan) {
+            (Some(_), _) => Mode::Fix,
+            (None, Some(plan)) => plan.mode,
+            (None, None) => Mode::Review,
+        }
+    }
+
+    pub(crate) fn asked_before(&self, coder: &AgentName) -> u32 {
+        self.asked_before.get(coder).copied().unwrap_or_default()
+    }
+
+    pub(crate) fn is_for_coder(&self, id: FindingId) -> bool {
+        self.fixing
+            .as_ref()
+            .or(self.handed_over.as_ref())
+            .is_none_or(|findings| findings.contains(&id))
+    }
+
+    /// Whether a call is the coder's first attempt at a request. Later attempts ask only for the answers that
+    /// are still missing.
+    pub(crate) fn is_first_attempt(&self, call: &CallId) -> bool {
+        let before = if matches!(call.purpose, Purpose::Respond { .. }) {
+            self.asked_before(&call.agent)
+        } else {
+            0
+        };
+        call.attempt == before + 1
+    }
+
+    /// Whether the coder has to answer a finding in a round. In a round of a fix request, the coder answers the
+    /// findings of the request. Findings of the request that a ruling enforced are left out. In any other round,
+    /// the coder answers all new findings, and the open mandatory findings of earlier rounds.
+    fn wants_response(&self, finding: &Finding, round: u32) -> bool {
+        if !self.is_for_coder(finding.id) || self.is_ruled_by_person(finding.id) {
+            return false;
+        }
+        if self.fixing.is_some() {
+            let is_enforced =
+                |dispute: &Dispute| dispute.disposition == Some(Disposition::Enforced);
+            return !self.dispute_of(finding.id).is_some_and(is_enforced);
+        }
+        if finding.reverses.is_some() || finding.is_rejected() || self.is_judged_first(finding) {
+            return false;
+        }
+        // The objection of an earlier run is recorded.
+        let is_carried_on = self
+            .dispute_of(finding.id)
+            .is_some_and(|dispute| self.carried.contains_key(&dispute.number));
+        if self.still_disputed.contains_key(&finding.id) || is_carried_on {
+            return false;
+        }
+        if self
+            .ruled
+            .get(&finding.id)
+            .is_some_and(|(_, disposition)| disposition.closes())
+        {
+            return false;
+        }
+        if finding.round == round {
+            return true;
+        }
+        finding.round < round
+            && finding.mandatory
+            && self.dispute_of(finding.id).is_none()
+            && matches!(
+                self.finding_state(finding),
+                FindingState::Open
+                    | FindingState::Unanswered
+                    | FindingState::Claimed
+                    | FindingState::NotResolved
+            )
+    }
+
+    fn is_ruled_by_person(&self, id: FindingId) -> bool {
+        self.dispute_of(id).is_some_and(|dispute| {
+            matches!(dispute.objector, Objector::Person | Objector::Participant)
+                && !dispute.is_open()
+        })
+    }
+
+    /// Whether a judge rules on a mandatory finding before the coder receives the finding. There are three
+    /// possible causes. A judge rules first if the reviewers contradict each other, if `review.consensus.validate`
+    /// is `judge` and the finding is uncorroborated, or if the finding is in doubt under the policy
+    /// `specification`.
+    pub(crate) fn is_judged_first(&self, finding: &Finding) -> bool {
+        let (Some(plan), Some(consensus)) = (&self.plan, &finding.consensus) else {
+            return false;
+        };
+        if !finding.mandatory || consensus.withdrawn {
+            return false;
+        }
+        let has_judge = self.agents(Role::Judge).next().is_some();
+        let rules = self.settings.review.consensus;
+        let weighed = has_judge && consensus.doubted && rules.policy == Policy::Specification;
+        match consensus.class {
+            Class::Disputed => plan.mode == Mode::Arbitrate || has_judge,
+            Class::Uncorroborated => rules.validate == Validate::Judge,
+            Class::Accepted | Class::Rejected => weighed,
+        }
+    }
+
+    /// Whether a finding goes directly to the judge, without the choice of a route. With `--arbitrate`, a
+    /// contradiction between reviewers is an ordinary dispute, for which a route is chosen.
+    pub(crate) fn is_sent_to_judge(&self, finding: &Finding) -> bool {
+        let arbitrates = self
+            .plan
+            .as_ref()
+            .is_some_and(|plan| plan.mode == Mode::Arbitrate);
+        let contradicted = finding
+            .consensus
+            .as_ref()
+            .is_some_and(|consensus| consensus.class == Class::Disputed);
+        self.is_judged_first(finding) && !(arbitrates && contradicted)
+    }
+
+    /// Whether the coder answered `IMPLEMENTED` and changed the code at the finding's anchor.
+    pub(crate) fn is_done(&self, id: FindingId) -> bool {
+        self.says_implemented(id) && self.is_touched(id)
+    }
+
+    fn says_implemented(&self, id: FindingId) -> bool {
+        self.responses
+            .get(&id)
+            .is_some_and(|response| response.answer == Answer::Implemented)
+    }
+
+    fn is_touched(&self, id: FindingId) -> bool {
+        let Some(asked) = self.asked_after.get(&id).and_then(|asked| asked.last()) else {
+            return false;
+        };
+        self.tree_changes
+            .iter()
+            .skip(*asked)
+            .any(|change| change.touched.contains(&id))
+    }
+
+    /// The places of a finding that the coder has not changed since the coder first received the finding.
+    pub(crate) fn unchanged_places(&self, finding: &Finding) -> Vec<Location> {
+        let mut unchanged: Vec<Location> = finding.anchored().map(|(place, _)| place).collect();
+        let asked = self.asked_after.get(&finding.id);
+        let Some(first) = asked.and_then(|asked| asked.first()) else {
+            return unchanged;
+        };
+        for change in self.tree_changes.iter().skip(*first) {
+            if change.touched.contains(&finding.id) {
+                unchanged.clear();
+            } else if let Some(left) = change.partly.get(&finding.id) {
+                unchanged.clone_from(left);
+            }
+        }
+        unchanged
+    }
+
+    /// The unchanged places of a finding that the coder reports as implemented, but changed only in part.
+    pub(crate) fn unchanged_part(&self, finding: &Finding) -> Vec<Location> {
+        let unchanged = self.unchanged_places(finding);
+        let is_part = unchanged.len() < finding.anchored().count();
+        if is_part && self.finding_state(finding) == FindingState::Claimed {
+            unchanged
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// The state of a finding, as defined in section 3.1 of the design.
+    pub(crate) fn finding_state(&self, finding: &Finding) -> FindingState {
+        let id = finding.id;
+        if let Some(dispute) = self.still_disputed.get(&id) {
+            // If another finding of this run repeats the same dispute, this run has possibly settled the
+            // dispute.
+            let ended = self
+                .disputes
+                .get(dispute)
+                .and_then(|here| here.disposition.clone());
+            return match ended {
+                None => FindingState::Disputed { dispute: *dispute },
+                Some(disposition) => FindingState::AlreadyRuled {
+                    dispute: (*dispute).into(),
+                    disposition,
+                },
+            };
+        }
+        if let Some((dispute, disposition)) = self.ruled.get(&id)
+            && (disposition.closes() || !self.says_implemented(id))
+        {
+            return FindingState::AlreadyRuled {
+                dispute: dispute.clone(),
+                disposition: disposition.clone(),
+            };
+        }
+        if let Some(dispute) = self.dispute_of(id) {
+            let number = dispute.number;
+            match &dispute.disposition {
+                None => return FindingState::Disputed { dispute: number },
+                Some(Disposition::Discarded) => return FindingState::Discarded,
+                Some(Disposition::Enforced) => {
+                    if !self.says_implemented(id) {
+                        return FindingState::Enforced { dispute: number };
+                    }
+                }
+                Some(_) if self.lowered.contains_key(&id) => {
+                    if !self.says_implemented(id) {
+                        return FindingState::Open;
+                    }
+                }
+                Some(_) => return FindingState::Dismissed { dispute: number },
+            }
+        }
+        match self.responses.get(&id).map(|response| response.answer) {
+            None if finding.is_rejected() => FindingState::Discarded,
+            None if self.asked_after.contains_key(&id) => FindingState::Unanswered,
+            None => FindingState::Open,
+            Some(Answer::Implemented) if !self.is_touched(id) => FindingState::Claimed,
+            Some(Answer::Implemented) => self.checked(finding),
+            Some(Answer::Discarded | Answer::Disagree) if finding.mandatory => FindingState::Open,
+            Some(Answer::Discarded | Answer::Disagree) => FindingState::Discarded,
+        }
+    }
+
+    pub(crate) fn changed_in(&self, round: u32) -> bool {
+        self.tree_changes
+            .iter()
+            .any(|change| change.call.purpose.round() == Some(round) && !change.changes.is_empty())
+    }
+}

@@ -1,0 +1,521 @@
+//! Implements the [`Workflow`] trait for reviews.
+
+mod effects;
+mod questions;
+
+use std::collections::BTreeSet;
+
+use tracing::{Instrument as _, Span, info_span};
+
+use crate::review::code::coder_changes::{self, Trees};
+use crate::review::code::scripts::Scripts;
+use crate::review::code::sources::Sources;
+use crate::review::findings::{debate, pairs};
+use crate::review::outcome;
+use crate::review::plan::shard_limit;
+use crate::review::recorded::reuse::{self, Archive, ReviewerKeys};
+use crate::review::requests::RequestBuilder;
+use crate::review::schedule::{self, DisputeQuestion, ReviewEffect, ReviewStep, SchedulePolicy};
+use crate::review::state::ReviewState;
+use crate::run::budget;
+use crate::run::call::{self, CallOutcome, CallRequest};
+use crate::run::error::RunError;
+use crate::run::ports::{Choice, DisputeResolver, PersonAnswer};
+use crate::run::resources::{EndedCall, RunResources};
+use crate::run::runner;
+use crate::run::workflow::{Pending, Prepared, Rest, Step, Workflow};
+use glee_agents::calls::project_commands::CheckResult;
+use glee_model::domain::event::{
+    CallId, DisputeEvent, Event, EventKind, Plan, ReviewEvent, RunEvent,
+};
+use glee_model::domain::{
+    Coverage, DisputeNumber, ExitReason, Ruler, Ruling, RulingRecord, RulingWord, RunId, Spent,
+    Untrusted,
+};
+use glee_store::config::schema::values::ReuseMode;
+use glee_store::config::settings::Compare;
+use glee_store::history::queries::rows::Binding;
+use glee_workspace::code::cited;
+
+pub(crate) struct ReviewWorkflow {
+    pub resources: RunResources,
+    pub sources: Sources,
+    pub scripts: Scripts,
+    pub state: ReviewState,
+    /// The bindings that were last read from the history and from shared rulings.
+    pub bindings: Vec<Binding>,
+    /// The shared rulings at the base commit of the change under review.
+    pub shared: Vec<Binding>,
+    /// A notice about invalid files of shared rulings. `None` after the notice is recorded.
+    pub unread: Option<String>,
+    pub(crate) reviewer_keys: ReviewerKeys,
+    /// The field is `None` while the resolver waits for a person's answer.
+    pub resolver: Option<Box<dyn DisputeResolver>>,
+    pub(crate) parked: BTreeSet<DisputeNumber>,
+    /// If the field `only` is set, the run settles the disputes in this field, and takes no other steps.
+    pub only: Option<BTreeSet<DisputeNumber>>,
+    pub round: Option<(u32, Span)>,
+}
+
+pub(crate) enum ReviewInput {
+    Chosen {
+        dispute: DisputeNumber,
+        choice: Option<Choice>,
+        resolver: Box<dyn DisputeResolver>,
+    },
+    Ruled {
+        dispute: DisputeNumber,
+        ruling: PersonAnswer<RulingWord>,
+        resolver: Box<dyn DisputeResolver>,
+    },
+    Verified {
+        round: u32,
+        results: Vec<(String, CheckResult)>,
+    },
+}
+
+impl Workflow for ReviewWorkflow {
+    type Effect = ReviewEffect;
+    type Question = DisputeQuestion;
+    type Input = ReviewInput;
+
+    fn resources(&self) -> &RunResources {
+        &self.resources
+    }
+
+    fn resources_mut(&mut self) -> &mut RunResources {
+        &mut self.resources
+    }
+
+    fn apply(&mut self, event: &Event) {
+        self.state.apply(&event.kind);
+    }
+
+    fn spent(&self) -> &Spent {
+        &self.state.spent
+    }
+
+    fn next(&self) -> Vec<ReviewStep> {
+        let policy = self.policy();
+        let Some(only) = &self.only else {
+            return schedule::next_steps(&self.state, &policy, &self.parked);
+        };
+        let open = only.iter().filter(|number| !self.parked.contains(number));
+        let open = open
+            .filter_map(|number| self.state.disputes.get(number))
+            .filter(|dispute| dispute.is_open());
+        schedule::of_disputes(&self.state, &policy, open)
+    }
+
+    fn request(&mut self, id: &CallId) -> Result<Prepared, RunError> {
+        if id.purpose.is_coder() {
+            self.resources
+                .workspace
+                .before_coder_call(&self.resources.run, &self.resources.state_dir)?;
+        }
+        let scope = self.scope();
+        let builder = self.requests(&self.bindings);
+        let (task, again) = (builder.task(id), builder.again(id));
+        let plan = self
+            .state
+            .plan
+            .as_ref()
+            .expect("a call is due only where there is a plan");
+        let mut known = plan
+            .agents
+            .iter()
+            .chain(&plan.comparers)
+            .chain(&self.state.called_judges);
+        let agent = known
+            .find(|agent| agent.name == id.agent)
+            .expect("a call that is due names an agent of the plan");
+        // Only coders resume a session; reviewers and judges start each call without earlier context.
+        let session = self.state.coder_sessions.get(&id.agent).cloned();
+        let request = Box::new(CallRequest {
+            agent: agent.clone(),
+            backups: plan.backups.clone(),
+            task,
+            again,
+            session,
+            suspended: None,
+            is_guarded: true,
+            scope,
+        });
+        Ok(match self.scripts.changed(&request.agent) {
+            Some(file) => {
+                let error = format!(
+                    "`{file}`, which `{}` runs, was changed in this run",
+                    id.agent
+                );
+                let hint = "read the changed file; a new run accepts it".to_owned();
+                Prepared::Refused(request, call::failed(error, Some(hint)))
+            }
+            None => Prepared::Call(request),
+        })
+    }
+
+    fn effect(&mut self, effect: &ReviewEffect) -> Result<Option<Pending<ReviewInput>>, RunError> {
+        match effect {
+            ReviewEffect::Verify { round } => return self.verify(*round).map(Some),
+            ReviewEffect::Merge { round } => self.merge(*round)?,
+            ReviewEffect::Recognise { round } => self.recognise(*round)?,
+            ReviewEffect::DebateRound {
+                round,
+                debate_round,
+            } => {
+                let message = self.state.round_message(*round, *debate_round);
+                self.append(ReviewEvent::DebateRound {
+                    round: *round,
+                    debate_round: *debate_round,
+                    message,
+                })?;
+            }
+            ReviewEffect::Conclude { round } => self.conclude(*round)?,
+            ReviewEffect::Keep => {
+                let kept = self
+                    .resources
+                    .workspace
+                    .keep(&self.resources.run, &self.resources.state_dir)?;
+                self.append(ReviewEvent::BeforeImage {
+                    kept_as: kept.kept_as,
+                    tree: kept.tree.0,
+                })?;
+            }
+            ReviewEffect::RecordTree(call) => {
+                let event = self
+                    .trees()
+                    .record(&self.state, call, &self.resources.run)?;
+                self.append(event)?;
+            }
+            ReviewEffect::OpenDisputes => self.open_disputes()?,
+            ReviewEffect::CarryOn => self.carry_on()?,
+            ReviewEffect::Send(dispute) => {
+                drop(self.append(schedule::sent(&self.state, *dispute))?)
+            }
+            ReviewEffect::Rule(dispute) => self.rule(*dispute)?,
+            ReviewEffect::Settle(disputes) => {
+                let settled = disputes.iter().filter_map(|dispute| {
+                    Some(EventKind::from(DisputeEvent::DisputeSettled {
+                        dispute: *dispute,
+                        settlement: schedule::settlement(&self.state, *dispute)?,
+                    }))
+                });
+                let settled: Vec<EventKind> = settled.collect();
+                self.append_all(settled)?;
+            }
+            ReviewEffect::NextRound { round } => self.next_round(*round)?,
+        }
+        Ok(None)
+    }
+
+    fn prompt(&mut self, question: &DisputeQuestion) -> Option<Pending<ReviewInput>> {
+        self.ask_person(*question)
+    }
+
+    fn take(&mut self, input: ReviewInput, is_stopped: bool) -> Result<bool, RunError> {
+        match input {
+            ReviewInput::Chosen {
+                dispute,
+                choice,
+                resolver,
+            } => {
+                self.resolver = Some(resolver);
+                let Some(Choice {
+                    route,
+                    by_person,
+                    for_all,
+                }) = choice
+                else {
+                    return Ok(true);
+                };
+                let person = by_person.then(|| self.resources.workspace.person());
+                let chosen = self
+                    .state
+                    .undecided()
+                    .filter(|number| for_all || *number == dispute);
+                let chosen = chosen.map(|dispute| {
+                    DisputeEvent::RouteChosen {
+                        dispute,
+                        route,
+                        person: person.clone(),
+                    }
+                    .into()
+                });
+                let events: Vec<EventKind> = chosen.collect();
+                self.append_all(events)?;
+            }
+            ReviewInput::Ruled {
+                dispute,
+                ruling,
+                resolver,
+            } => {
+                self.resolver = Some(resolver);
+                match ruling {
+                    PersonAnswer::Stopped => return Ok(true),
+                    PersonAnswer::LeftOpen => drop(self.parked.insert(dispute)),
+                    PersonAnswer::Nobody => {
+                        let asked = self.next().into_iter().filter_map(|step| match step {
+                            Step::Prompt(DisputeQuestion::Ruling(number)) => Some(number),
+                            _ => None,
+                        });
+                        self.parked.extend(asked.collect::<Vec<_>>());
+                    }
+                    PersonAnswer::Given((word, reason)) => {
+                        let rationale = Untrusted::from(reason);
+                        let disputed = self.state.disputes.get(&dispute);
+                        let file = disputed.and_then(|known| known.finding.raw.file.as_deref());
+                        let cited = cited::in_reason(
+                            &rationale,
+                            file.unwrap_or_default(),
+                            &self.resources.workspace,
+                        );
+                        let ruling = Ruling {
+                            rationale,
+                            ..Ruling::bare(word)
+                        };
+                        let ruling = RulingRecord {
+                            cited,
+                            ..RulingRecord::new(
+                                ruling,
+                                Ruler::Human(self.resources.workspace.person()),
+                            )
+                        };
+                        self.append(DisputeEvent::RulingGiven { dispute, ruling })?;
+                    }
+                }
+            }
+            ReviewInput::Verified { round, results } if !is_stopped => {
+                self.append_all(results.into_iter().map(
+                    |(command, CheckResult { passed, tail })| {
+                        ReviewEvent::Verified {
+                            round,
+                            command,
+                            passed,
+                            tail,
+                        }
+                        .into()
+                    },
+                ))?;
+            }
+            ReviewInput::Verified { .. } => {}
+        }
+        Ok(false)
+    }
+
+    fn finish(&mut self) -> Result<(), RunError> {
+        let mut exit = outcome::exit(&self.state, &self.resources.settings.review);
+        let mut events = Vec::new();
+        if let Some(restaged) = self.trees().restage(&self.state)? {
+            if !restaged.left.is_empty() {
+                exit = exit.strongest(ExitReason::FindingsOpen);
+            }
+            events = coder_changes::restage_notices(&self.state, &restaged);
+        }
+        events.push(
+            RunEvent::RunEnded {
+                exit,
+                millis: self.resources.millis(),
+            }
+            .into(),
+        );
+        self.append_all(events).map(drop)
+    }
+
+    fn elsewhere(&self, kind: &EventKind) -> Vec<(RunId, EventKind)> {
+        let EventKind::Dispute(DisputeEvent::DisputeSettled {
+            dispute: number, ..
+        }) = kind
+        else {
+            return Vec::new();
+        };
+        let (carried, dispute) = (
+            self.state.carried.get(number),
+            self.state.disputes.get(number),
+        );
+        let (Some((run, before)), Some(dispute)) = (carried, dispute) else {
+            return Vec::new();
+        };
+        let person = self.state.chosen.get(number);
+        let route = dispute.route.map(|route| DisputeEvent::RouteChosen {
+            dispute: *number,
+            route,
+            person: person.cloned(),
+        });
+        let rulings = dispute.rulings.iter().skip(*before).cloned();
+        let rulings = rulings.map(|ruling| DisputeEvent::RulingGiven {
+            dispute: *number,
+            ruling,
+        });
+        let events = route.into_iter().chain(rulings).map(EventKind::Dispute);
+        events
+            .chain([kind.clone()])
+            .map(|kind| (run.clone(), kind))
+            .collect()
+    }
+
+    fn call_ended(
+        &mut self,
+        call: CallId,
+        outcome: CallOutcome,
+        is_stopped: bool,
+    ) -> Result<(), RunError> {
+        // The coder's changes are recorded even if the call failed, so that the changes can be undone.
+        let recorded = match call.purpose.is_coder() {
+            true => self
+                .resources
+                .workspace
+                .after_coder_call(&self.resources.run, &self.resources.state_dir),
+            false => Ok(()),
+        };
+        // An answer of a backup is not recorded for reuse, because the answer does not come from the reviewer.
+        let is_own = outcome.metadata.by.is_none();
+        let EndedCall { events, stale } =
+            self.resources
+                .ended(call.clone(), outcome, is_stopped, |file| {
+                    self.state.covers(file)
+                })?;
+        let kept = events.iter().find_map(|event| match event {
+            EventKind::Run(RunEvent::CallFinished { answer, told, .. }) => {
+                let by = told.by.as_ref().unwrap_or(&call.agent);
+                pairs::kept(&self.state, &call, by, answer)
+            }
+            _ => None,
+        });
+        let events = self.append_all(events.into_iter().chain(kept))?;
+        recorded?;
+        if is_own
+            && events
+                .iter()
+                .any(|event| matches!(event.kind, EventKind::Run(RunEvent::CallFinished { .. })))
+        {
+            let reviewed =
+                self.archive()
+                    .record(&self.state, &self.sources, &self.bindings, &call, &stale);
+            self.append_all(reviewed)?;
+        }
+        Ok(())
+    }
+
+    fn stopping(&mut self) -> Result<(), RunError> {
+        if let Some(round) = self.state.debate_at_work() {
+            self.append(ReviewEvent::DebateShutdown {
+                messages: debate::shutdown(round),
+            })?;
+        }
+        Ok(())
+    }
+}
+
+impl ReviewWorkflow {
+    pub(crate) async fn run(&mut self) -> Result<Rest, RunError> {
+        let span = self.resources.span.clone();
+        runner::drive(self).instrument(span).await
+    }
+
+    pub(crate) async fn joined(&mut self, plan: &Plan) -> Result<Vec<Vec<Coverage>>, RunError> {
+        let RunResources {
+            agents,
+            settings,
+            workspace,
+            templates,
+            ..
+        } = &self.resources;
+        if settings.review.reuse == ReuseMode::Off {
+            return Ok(plan.shards.clone());
+        }
+        self.reviewer_keys =
+            reuse::reviewer_keys(agents, settings, plan, workspace.root(), templates).await?;
+        let max = shard_limit(settings);
+        Ok(self
+            .archive()
+            .joined(plan, &self.sources, &self.bindings, max)?)
+    }
+
+    pub(crate) async fn reuse(&mut self) -> Result<(), RunError> {
+        let Some(plan) = &self.state.plan else {
+            return Ok(());
+        };
+        let RunResources {
+            agents,
+            settings,
+            workspace,
+            templates,
+            ..
+        } = &self.resources;
+        self.reviewer_keys =
+            reuse::reviewer_keys(agents, settings, plan, workspace.root(), templates).await?;
+        if settings.review.reuse == ReuseMode::Off || self.state.round() > 1 {
+            return Ok(());
+        }
+        let known = self
+            .archive()
+            .reuse(&self.state, &self.sources, &self.bindings)?;
+        self.append_all(known).map(drop)
+    }
+
+    fn archive(&self) -> Archive<'_> {
+        Archive {
+            journal: &self.resources.journal,
+            workspace: &self.resources.workspace,
+            keys: &self.reviewer_keys,
+            redaction: self.resources.redaction(),
+            now: Some(&self.resources.run),
+        }
+    }
+
+    fn scope(&mut self) -> Span {
+        let now = self.state.round();
+        if self.round.as_ref().is_none_or(|(round, _)| *round != now) {
+            self.round = Some((
+                now,
+                info_span!(parent: &self.resources.span, "round", n = now),
+            ));
+        }
+        self.round
+            .as_ref()
+            .map_or_else(Span::none, |(_, span)| span.clone())
+    }
+
+    pub(crate) fn trees(&self) -> Trees<'_> {
+        Trees {
+            workspace: &self.resources.workspace,
+            state_dir: &self.resources.state_dir,
+        }
+    }
+
+    fn requests<'a>(&'a self, bindings: &'a [Binding]) -> RequestBuilder<'a> {
+        RequestBuilder {
+            state: &self.state,
+            sources: &self.sources,
+            trees: self.trees(),
+            bindings,
+        }
+    }
+
+    fn policy(&self) -> SchedulePolicy {
+        let review = &self.resources.settings.review;
+        SchedulePolicy {
+            mode: self.state.mode(),
+            recheck: review.recheck,
+            // Without a comparison, findings that may be the same stay side by side, so a run does not wait for a
+            // larger budget.
+            compare: review.compare == Compare::Auto
+                && !budget::is_used_up(&self.resources.settings, &self.state.spent),
+            rounds: if self.state.fixing.is_some() {
+                0
+            } else {
+                review.rounds
+            },
+            verify: review.verify.len(),
+            repairs: schedule::REPAIRS,
+            escalate_to: review.judge.escalate_to.into(),
+        }
+    }
+
+    pub(crate) fn exit(&self) -> ExitReason {
+        self.state.ended.map_or_else(
+            || outcome::exit(&self.state, &self.resources.settings.review),
+            |(exit, _)| exit,
+        )
+    }
+}

@@ -1,0 +1,344 @@
+//! The resources of a run: its journal, agents, work tree and write guard.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use tracing::{Span, info, info_span, warn};
+
+use crate::run::budget::{self, Pace};
+use crate::run::call::{AgentCall, CallOutcome, CallRequest};
+use crate::run::error::RunError;
+use crate::run::ports::{EventSink, Sink};
+use crate::run::redaction::Redaction;
+use crate::run::write_guard::{self, Found, WriteGuard};
+use glee_agents::process::sandbox::confinement::Guarded;
+use glee_agents::{Agents, Stop, TranscriptFiles};
+use glee_model::domain::event::{CallAnswer, CallId, Event, EventKind, RunEvent};
+use glee_model::domain::{Agent, RunId, Spent};
+use glee_protocol::prompts;
+use glee_protocol::request::Request;
+use glee_protocol::secrets;
+use glee_protocol::text::nonce;
+use glee_store::config::settings::Settings;
+use glee_store::history::JournalError;
+use glee_store::history::store::Journal;
+use glee_system::log;
+use glee_workspace::root::Workspace;
+
+pub struct RunSetup {
+    pub workspace: Arc<Workspace>,
+    /// The folder that contains Glee's data outside the work tree.
+    pub state_dir: PathBuf,
+    pub journal: Journal,
+    pub agents: Agents,
+    pub settings: Settings,
+    pub sink: Box<dyn EventSink>,
+    /// Stops the run. A stopped run can be resumed.
+    pub stop: Stop,
+}
+
+pub fn new_run() -> RunId {
+    RunId(uuid::Uuid::now_v7().to_string())
+}
+
+pub struct RunResources {
+    pub run: RunId,
+    pub workspace: Arc<Workspace>,
+    pub state_dir: PathBuf,
+    pub journal: Journal,
+    pub agents: Agents,
+    pub settings: Settings,
+    pub templates: PathBuf,
+    pub sink: Sink,
+    pub stop: Stop,
+    pub started: Instant,
+    pub guard: WriteGuard,
+    pub(crate) pace: Pace,
+    pub span: Span,
+}
+
+pub(crate) struct EndedCall {
+    pub events: Vec<EventKind>,
+    /// The files under review that another process changed during the agent's call.
+    pub stale: Vec<String>,
+}
+
+impl RunResources {
+    pub(crate) fn new(setup: RunSetup, run: RunId, templates: PathBuf) -> Result<Self, RunError> {
+        let RunSetup {
+            workspace,
+            state_dir,
+            mut journal,
+            agents,
+            settings,
+            sink,
+            stop,
+        } = setup;
+        journal.redacts = settings.redaction.secrets;
+        for agent in &settings.agents {
+            secrets::know(&agent.env);
+        }
+        let (span, sink) = (open_log(&journal, &run)?, Arc::new(Mutex::new(sink)));
+        let (started, guard) = (Instant::now(), WriteGuard::default());
+        Ok(Self {
+            run,
+            workspace,
+            state_dir,
+            journal,
+            agents,
+            settings,
+            templates,
+            sink,
+            stop,
+            started,
+            guard,
+            pace: Pace::default(),
+            span,
+        })
+    }
+
+    pub(crate) fn redaction(&self) -> Redaction {
+        self.settings.redaction.into()
+    }
+
+    /// The time since this process started or resumed the run, in milliseconds.
+    pub(crate) fn millis(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// Records events of this run and of other runs in one transaction. Returns the events of this run.
+    pub(crate) fn record(
+        &mut self,
+        kinds: Vec<EventKind>,
+        elsewhere: Vec<(RunId, EventKind)>,
+    ) -> Result<Vec<Event>, RunError> {
+        if kinds.is_empty() {
+            return Ok(Vec::new());
+        }
+        Ok(self.journal.append_with(&self.run, kinds, elsewhere)?)
+    }
+
+    /// Records merged findings; see [`Journal::append_merged`].
+    pub(crate) fn record_merged(
+        &mut self,
+        kinds: Vec<EventKind>,
+        as_of: u64,
+    ) -> Result<Option<Vec<Event>>, RunError> {
+        Ok(self.journal.append_merged(&self.run, kinds, as_of)?)
+    }
+
+    pub(crate) fn tell(&self, events: &[Event]) {
+        let mut sink = self.sink.lock().unwrap_or_else(PoisonError::into_inner);
+        events.iter().for_each(|event| sink.event(event));
+    }
+
+    /// Prepares a call and the event for its start. Fails if a prompt template of the project is invalid.
+    pub(crate) fn call(
+        &self,
+        id: &CallId,
+        request: CallRequest,
+        spent: &Spent,
+    ) -> Result<(EventKind, AgentCall), RunError> {
+        let CallRequest {
+            agent,
+            backups,
+            task,
+            again,
+            session,
+            suspended,
+            scope,
+            ..
+        } = request;
+        let agent = with_secrets(&self.settings, &agent);
+        let nonce = nonce::of_call(&self.run);
+        let request = Request {
+            version: Request::VERSION,
+            task: nonce::without_mark(task, &nonce),
+            nonce,
+            agent: agent.name.clone(),
+            root: self.workspace.root().to_string_lossy().into_owned(),
+            again,
+        };
+        let request = self.redaction().request(&agent, request);
+        let prompt = prompts::render(&request, Some(&self.templates))?;
+        let started = EventKind::Run(RunEvent::CallStarted {
+            call: id.clone(),
+            role: request.task.role(),
+            prompt_bytes: u64::try_from(prompt.len()).unwrap_or(u64::MAX),
+            nonce: request.nonce.clone(),
+        });
+        let (skip, stop) = self.stop.of_call();
+        self.sink
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .skippable(id, skip);
+        let protected = Guarded {
+            tree: self.workspace.folders(),
+            records: self.records(),
+        };
+        let call = AgentCall {
+            id: id.clone(),
+            agents: self.agents.clone(),
+            agent,
+            backups: backups
+                .iter()
+                .map(|agent| with_secrets(&self.settings, agent))
+                .collect(),
+            request,
+            prompt,
+            session,
+            limits: budget::limits(&self.settings, spent),
+            settings: self.settings.clone(),
+            protected,
+            files: self.files(&id.file_stem())?,
+            sink: Arc::clone(&self.sink),
+            suspended,
+            stop,
+            check: None,
+            scope,
+        };
+        Ok((started, call))
+    }
+
+    /// Glee's state folder, and the files of a history outside of this folder.
+    fn records(&self) -> Vec<PathBuf> {
+        let history = self.journal.path();
+        let beside = ["-wal", "-shm"].map(|end| {
+            let mut name = history.as_os_str().to_owned();
+            name.push(end);
+            PathBuf::from(name)
+        });
+        let mut records = vec![self.state_dir.clone(), history.to_owned()];
+        records.extend(beside);
+        records.extend(
+            self.journal
+                .folder_of(&self.run)
+                .parent()
+                .map(PathBuf::from),
+        );
+        records
+    }
+
+    pub(crate) fn files(&self, stem: &str) -> Result<TranscriptFiles, JournalError> {
+        let folder = self.journal.transcripts(&self.run)?;
+        Ok(TranscriptFiles {
+            stdout: folder.join(format!("{stem}.stdout")),
+            stderr: folder.join(format!("{stem}.stderr")),
+        })
+    }
+
+    /// Converts the outcome of a call to events. An interrupted call gets no recorded answer, and the call is
+    /// repeated when the run is resumed. The function `covers` returns whether a file is under review.
+    pub(crate) fn ended(
+        &mut self,
+        id: CallId,
+        outcome: CallOutcome,
+        is_stopped: bool,
+        covers: impl Fn(&str) -> bool,
+    ) -> Result<EndedCall, RunError> {
+        let CallOutcome {
+            mut answer,
+            observation,
+            transcript,
+            millis,
+            usage,
+            metadata,
+        } = outcome;
+        let is_cut_off = is_stopped && matches!(answer, CallAnswer::Failed { .. });
+        let (mut events, mut stale) = (Vec::new(), Vec::new());
+        match observation {
+            Some(observation) if id.purpose.is_coder() => {
+                let beyond = self.guard.end_of_coder(&self.workspace, &id, observation)?;
+                events.extend(
+                    beyond
+                        .into_iter()
+                        .map(|did| EventKind::notice(format!("{} {did}", id.agent))),
+                );
+            }
+            Some(observation) => {
+                // If a call has no transcript, no process was started, so the agent changed no files.
+                let is_held = transcript.as_ref().is_none_or(|transcript| transcript.held);
+                let found = self.guard.end(&self.workspace, &id, observation, is_held);
+                let Found {
+                    violations,
+                    stale: changed,
+                } = found;
+                stale.extend(changed.into_iter().filter(|file| covers(file)));
+                events.extend(stale.iter().map(|file| {
+                    EventKind::notice(format!(
+                        "`{file}` was changed during the call of {} by another process; findings on it may be stale",
+                        id.agent
+                    ))
+                }));
+                if !violations.is_empty() {
+                    answer = write_guard::discarded(&id, &violations);
+                    events.push(
+                        RunEvent::ReadOnlyViolated {
+                            call: id.clone(),
+                            changes: violations,
+                        }
+                        .into(),
+                    );
+                }
+            }
+            None => {}
+        }
+        if !is_cut_off {
+            if let (Some(by), Some(why)) = (&metadata.by, &metadata.instead) {
+                events.push(EventKind::notice(format!(
+                    "{by} was asked instead of {}: {why}",
+                    id.agent
+                )));
+            }
+            let told = metadata;
+            events.push(
+                RunEvent::CallFinished {
+                    call: id,
+                    answer,
+                    transcript,
+                    millis,
+                    usage,
+                    told,
+                }
+                .into(),
+            );
+        }
+        Ok(EndedCall { events, stale })
+    }
+}
+
+/// Adds the values of the agent's environment variables and the agent's secret arguments to a copy of the agent.
+/// The recorded plan contains neither.
+pub(crate) fn with_secrets(settings: &Settings, agent: &Agent) -> Agent {
+    let Some(own) = settings.agents.iter().find(|own| own.name == agent.name) else {
+        return Agent {
+            env: BTreeMap::new(),
+            ..agent.clone()
+        };
+    };
+    let is_same = secrets::redact_value(own.command.clone()) == agent.command;
+    let command = if is_same {
+        &own.command
+    } else {
+        &agent.command
+    };
+    Agent {
+        env: own.env.clone(),
+        command: command.clone(),
+        ..agent.clone()
+    }
+}
+
+/// Creates the log span of a run. The log is stored in the folder of the run's transcripts.
+fn open_log(journal: &Journal, run: &RunId) -> Result<Span, JournalError> {
+    let span = info_span!("run", id = run.short());
+    match log::keep_in(&journal.transcripts(run)?) {
+        Ok(path) => span.in_scope(
+            || info!(version = env!("CARGO_PKG_VERSION"), log = %path.display(), "begins"),
+        ),
+        Err(error) => warn!("the log of the run cannot be written: {error}"),
+    }
+    Ok(span)
+}

@@ -1,0 +1,182 @@
+//! The loop that all workflows share. The loop runs the steps of a workflow concurrently and records the results.
+//!
+//! The runner makes the calls, enforces the limits of the run, handles interruptions and records the events. Each
+//! event is written to the disk before anything acts on the event, so a run that was killed can be resumed.
+
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+
+use crate::run::budget::{self, Place};
+use crate::run::call::CallOutcome;
+use crate::run::error::RunError;
+use crate::run::resources::RunResources;
+use crate::run::workflow::{Pending, Prepared, Rest, Step, Workflow};
+use glee_model::domain::AgentName;
+use glee_model::domain::event::{CallId, Purpose};
+
+type StepOf<W> = Step<<W as Workflow>::Effect, <W as Workflow>::Question>;
+
+enum Done<I> {
+    Call(CallId, Box<CallOutcome>),
+    Input(I),
+}
+
+/// Runs the steps of a workflow until the run ends or has to wait.
+pub async fn drive<W: Workflow>(workflow: &mut W) -> Result<Rest, RunError> {
+    let stop = workflow.resources().stop.clone();
+    let mut running: Vec<StepOf<W>> = Vec::new();
+    let mut work = FuturesUnordered::<Pending<(StepOf<W>, Done<W::Input>)>>::new();
+    let mut is_stopped = false;
+    loop {
+        // A step that finished immediately can make other steps due, so the due steps are computed again.
+        let (mut again, mut is_held_back) = (!is_stopped, false);
+        while std::mem::take(&mut again) {
+            is_held_back = false;
+            for step in workflow.next() {
+                if running.contains(&step) {
+                    continue;
+                }
+                let started = match &step {
+                    Step::Ask(call) => match place(workflow, call, &running) {
+                        Place::Free => {
+                            begin_call(workflow, call)?.map(|outcome| -> Pending<Done<W::Input>> {
+                                let call = call.clone();
+                                Box::pin(async move { Done::Call(call, Box::new(outcome.await)) })
+                            })
+                        }
+                        Place::Full => continue,
+                        Place::OverBudget => match workflow.over_budget() {
+                            Some(answer) => {
+                                workflow.call_ended(
+                                    call.clone(),
+                                    CallOutcome::without_call(answer),
+                                    false,
+                                )?;
+                                None
+                            }
+                            None => {
+                                is_held_back = true;
+                                continue;
+                            }
+                        },
+                    },
+                    Step::Record(event) => workflow.append((**event).clone()).map(|_| None)?,
+                    Step::Effect(effect) => workflow.effect(effect)?.map(input),
+                    Step::Prompt(question) => match workflow.prompt(question) {
+                        Some(answer) => Some(input(answer)),
+                        None => continue,
+                    },
+                    Step::Finish if running.is_empty() && !again => {
+                        workflow.finish()?;
+                        return Ok(Rest::Ended);
+                    }
+                    Step::Finish => continue,
+                };
+                match started {
+                    Some(future) => {
+                        running.push(step.clone());
+                        work.push(Box::pin(async move { (step, future.await) }));
+                    }
+                    None => again = true,
+                }
+            }
+        }
+        // A stopped run does not wait for a person's answer to an open question.
+        let is_idle = running
+            .iter()
+            .all(|step| is_stopped && matches!(step, Step::Prompt(_)));
+        if is_idle && !workflow.expects_input() {
+            return Ok(match (is_stopped, is_held_back) {
+                (true, _) => Rest::Stopped,
+                (false, true) => Rest::OverBudget,
+                (false, false) => Rest::Ended,
+            });
+        }
+        workflow.waiting();
+        let done = tokio::select! {
+            biased;
+            Some((step, done)) = work.next(), if !work.is_empty() => {
+                if let Done::Call(call, outcome) = &done {
+                    let calls = calls_of(&call.agent, &running);
+                    workflow.resources_mut().pace.ended(&call.agent, outcome, calls);
+                }
+                running.retain(|other| *other != step);
+                Some(done)
+            }
+            () = stop.stopped(), if !is_stopped => None,
+            input = workflow.input() => Some(Done::Input(input)),
+        };
+        // If a stop ends a call, the result of the call can arrive before this loop is notified of the stop.
+        if !is_stopped && stop.is_stopped() {
+            is_stopped = true;
+            workflow.stopping()?;
+        }
+        match done {
+            Some(Done::Call(call, outcome)) => workflow.call_ended(call, *outcome, is_stopped)?,
+            Some(Done::Input(input)) => is_stopped |= workflow.take(input, is_stopped)?,
+            None => {}
+        }
+    }
+}
+
+/// Begins a call. If the workflow already has an answer, records the answer without a call and returns `None`.
+fn begin_call<W: Workflow>(
+    workflow: &mut W,
+    id: &CallId,
+) -> Result<Option<Pending<CallOutcome>>, RunError> {
+    let (request, refusal) = match workflow.request(id)? {
+        Prepared::Call(request) => (request, None),
+        Prepared::Refused(request, refusal) => (request, Some(refusal)),
+        Prepared::Answered(answer) => {
+            workflow.call_ended(id.clone(), CallOutcome::without_call(answer), false)?;
+            return Ok(None);
+        }
+    };
+    let is_guarded = request.is_guarded;
+    let (started, mut call) = workflow.resources().call(id, *request, workflow.spent())?;
+    workflow.append(started)?;
+    if let Some(refusal) = refusal {
+        return Ok(Some(Box::pin(std::future::ready(
+            CallOutcome::without_call(refusal),
+        ))));
+    }
+    if is_guarded {
+        let RunResources {
+            guard, workspace, ..
+        } = workflow.resources_mut();
+        call.check = Some(guard.begin(workspace, id)?);
+    }
+    Ok(Some(workflow.make(call)))
+}
+
+/// Whether a call can begin now. Calls with the purpose `Work` do not count towards the limit on concurrent
+/// calls.
+fn place<W: Workflow>(workflow: &W, call: &CallId, running: &[StepOf<W>]) -> Place {
+    let takes_place =
+        |step: &&Step<_, _>| matches!(step, Step::Ask(call) if call.purpose != Purpose::Work);
+    if !workflow
+        .resources()
+        .pace
+        .allows(&call.agent, calls_of(&call.agent, running))
+    {
+        return Place::Full;
+    }
+    let running = running.iter().filter(takes_place).count();
+    budget::place(
+        &workflow.resources().settings,
+        workflow.spent(),
+        call,
+        running,
+    )
+}
+
+fn calls_of<E, Q>(agent: &AgentName, running: &[Step<E, Q>]) -> usize {
+    running
+        .iter()
+        .filter(|step| matches!(step, Step::Ask(call) if call.agent == *agent))
+        .count()
+}
+
+fn input<I: 'static>(pending: Pending<I>) -> Pending<Done<I>> {
+    Box::pin(async move { Done::Input(pending.await) })
+}

@@ -1,0 +1,4 @@
+//! Runs the agents that a watch starts, and reads the agents' events.
+
+pub mod follower;
+pub mod worker;
