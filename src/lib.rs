@@ -2,51 +2,49 @@
 //!
 //! # Theory of operation
 //!
-//! **A run is a sequence of events.** An [`event`](glee_model::domain::event) is written to disk and synced before any code
-//! acts on it. The state of a run is a fold over the run's events. A pure function of the state returns the steps
+//! **A run is a sequence of events.** An [`event`](glee_model::domain::event) is written to disk and synced before any
+//! code acts on it. The state of a run is a fold over the run's events. A pure function of the state returns the steps
 //! that are due. Glee reads the same events when it resumes, audits or displays a run.
 //!
-//! **One loop runs every workflow.** [`glee_workflows::run`] starts the due steps concurrently, calls agents, detects
-//! forbidden changes of the tree, enforces the budget and records the results. Reviews, stages with checkpoints,
-//! and watches are workflows. All workflows implement the same trait. Pure functions compute the plan, state,
-//! schedule, requests and outcome of a workflow. Only a few methods of the trait access the tree and the history.
+//! **One loop runs every workflow.** [`glee_workflows::run`] starts the due steps, calls agents, detects forbidden
+//! changes of the tree, enforces the budget and records the results.
 //!
-//! **An adapter is two pure functions.** One function converts a request to a command line, and the other
-//! converts output to an answer. Only [`glee_agents::process::runner`] starts agent processes, and tests replace the
-//! runner by a scripted implementation of the same trait. Glee starts each agent through a supervisor, which is
-//! a re-execution of Glee. The supervisor ends all processes that the agent leaves behind.
+//! **An adapter is two pure functions.** One converts a request to a command line, the other output to an answer. Only
+//! [`glee_agents::process::runner`] starts agents, through a supervisor that ends all processes that they leave behind.
 //!
-//! **Complete answers are reused.** Glee records a reviewer's answer for each file under a key. The key is a hash
-//! of everything that could change the answer. A later review first records which answers it reuses, and then asks
-//! only about the remaining files (`workflows::review::recorded::reuse`, [`glee_workspace::diff::delta`]).
+//! **Rules are pure functions.** [`glee_model::rules`] decides which findings are mandatory, which are disputed, and
+//! how votes are counted.
 //!
-//! **Rules are pure functions.** The functions in [`glee_model::rules`] decide which findings are mandatory, which findings
-//! are disputed, and how votes are counted. Tests check the functions in [`glee_model::rules`] against the tables of the
-//! specification.
+//! **Text from files and agents is untrusted.** Its type [`glee_model::domain::Untrusted`] does not implement `Display`.
+//! A failed review is never an approval.
 //!
-//! **Text from files and agents is untrusted.** Such text cannot choose a program, forge a verdict, refer to a path
-//! outside the tree, or reach a terminal unescaped. The type of untrusted text is [`glee_model::domain::Untrusted`], which does
-//! not implement `Display`. A failed review is never an approval.
+//! # What happens to a finding
 //!
-//! # Layers
+//! 1. `glee review` reads the settings ([`glee_store::config`]) and selects the files ([`glee_workspace`]); the plan is
+//!    the run's first event.
+//! 2. Answers of earlier reviews are reused by file; a reviewer is asked about the rest
+//!    ([`glee_workflows::review::recorded::reuse`]).
+//! 3. [`glee_protocol::prompts`] words the request, [`glee_agents`] calls the program, [`glee_protocol::replies`] reads
+//!    findings from its answer.
+//! 4. The findings of a round are recognised, merged and numbered ([`glee_workflows::review::findings`]), and recorded.
+//! 5. The coder implements or objects. An objection to a mandatory finding opens a dispute, which a judge, a person or
+//!    a policy settles ([`glee_workflows::review::disputes`]).
+//! 6. [`glee_workflows::review::outcome`] computes the exit reason, and [`cli`] prints the report.
 //!
-//! A module imports only modules from lower rows of this table. `tests/layers.rs` checks that imports follow the
-//! table, and that the imports between files have no cycle.
+//! # Crates
 //!
-//! | layer | purpose |
+//! A crate uses only crates below it in this table. `tests/layers.rs` holds the order inside of a crate.
+//!
+//! | crate | purpose |
 //! |---|---|
-//! | [`cli`] | commands, one file each, grouped as in `glee --help`; code that commands share in `context`; live displays and dialogs in `ui`; outcomes as text and JSON in `report`; colours and widths in `style` |
-//! | [`glee_workflows::watch`], [`glee_workflows::consensus`], [`glee_workflows::audit`], [`glee_workflows::pull_request`] | event-driven peer review; agreement in stages and checkpoints; a second opinion on dismissals; the conversation of a pull request |
-//! | [`glee_workflows::review`] | reviews: plan, state, schedule, requests, outcome; findings, disputes, recorded runs |
-//! | [`glee_workflows::run`] | the runner of all workflows: loop, calls, attempts, budget, write guard, redaction |
-//! | [`glee_workflows::hosts`] | hosts of pull requests: one trait, one file a host |
-//! | [`glee_agents`] | adapters, one file for each program; the embedded agents; processes, sandbox and supervisor; calls and their records |
-//! | [`glee_workspace`] | git, selection of targets, diffs, snapshots of the tree, undo, guards against writes, anchors of findings in the code |
-//! | [`glee_store::history`] | the history store: append, queries, hash chain |
-//! | [`glee_store::config`] | settings with their schema, files, layers and origins; trust |
-//! | [`glee_protocol`] | prompts, parsers of answers, and conversion between JSON and domain types |
-//! | [`glee_model::rules`] | decisions as pure functions |
-//! | [`glee_model::domain`] | the terms of the specification as types; events, which are the contract between a run and its listeners |
-//! | [`glee_system`] | logging, type-checked opening of files, private files and folders |
+//! | [`cli`] | the program: commands, one file each, grouped as in `glee --help`; reports, terminal, pages |
+//! | [`glee_workflows`] | reviews, stages and checkpoints, watches, pull requests and their hosts; the loop that runs them |
+//! | [`glee_agents`] | adapters, one file for each program; processes, sandbox and supervisor; calls and their records |
+//! | [`glee_builtin`] | the embedded reviewer, fixer and referee |
+//! | [`glee_workspace`] | git, selection of targets, diffs, snapshots of the tree, undo, guards, anchors in the code |
+//! | [`glee_store`] | the history in SQLite, the settings in YAML |
+//! | [`glee_protocol`] | prompts, parsers of answers, text and secrets |
+//! | [`glee_model`] | the terms of the specification as types; decisions as pure functions |
+//! | [`glee_system`] | logging, opening of files, private files and folders |
 
 pub mod cli;

@@ -1,38 +1,32 @@
-//! Holds the table of layers in `src/lib.rs`: a layer may use what stands below it, never what stands above or beside,
-//! no files import each other in a circle, a public type has a name of its own, and some crates stay in one layer.
+//! Holds what the walls between the crates do not: the layers inside a crate, no files that import each other in a circle,
+//! a name of its own for each public type, and dependencies that stay in one place.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use syn::visit::Visit;
 
-/// Layers from the top; those on one line do not import each other.
-const LAYERS: &[&[&str]] = &[
-    &["cli"],
+/// The layers of a crate from the top; those on one line do not import each other.
+const LAYERS: &[&[&[&str]]] = &[
     &[
-        "workflows/watch",
-        "workflows/consensus",
-        "workflows/audit",
-        "workflows/pull_request",
+        &[
+            "workflows/watch",
+            "workflows/consensus",
+            "workflows/audit",
+            "workflows/pull_request",
+        ],
+        &["workflows/review"],
+        &["workflows/run"],
+        &["workflows/hosts"],
     ],
-    &["workflows/review"],
-    &["workflows/run"],
-    &["workflows/hosts"],
-    &["agents"],
-    &["workspace"],
-    &["history"],
-    &["config"],
-    &["protocol"],
-    &["rules"],
-    &["domain"],
-    &["system"],
+    &[&["history"], &["config"]],
+    &[&["rules"], &["domain"]],
 ];
 
-/// Crates and the only places that may name them.
+/// Dependencies and the only places that may name them.
 const OWNERS: &[(&str, &[&str])] = &[
-    ("clap", &["cli"]),
-    ("anyhow", &["cli"]),
     ("axum", &["cli/serve"]),
     ("hyper", &["cli/serve"]),
     ("hyper_util", &["cli/serve"]),
@@ -52,8 +46,10 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("two_face", &["cli/report/html/highlight.rs"]),
     ("rusqlite", &["history"]),
     ("ureq", &["workflows/hosts", "workspace/advisories"]),
-    ("tracing_subscriber", &["system/log.rs"]),
 ];
+
+/// The crates whose modules have names of their own, without the crate's.
+const SEVERAL_LAYERS: [&str; 2] = ["model", "store"];
 
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
@@ -80,59 +76,61 @@ fn code(text: &str) -> String {
         .join("\n")
 }
 
-fn layer_of(path: &str) -> Option<(usize, &'static str)> {
-    let mut parts = path.split('/');
-    let first = match parts.next()? {
-        "workflows" => format!("workflows/{}", parts.next()?),
-        first => first.trim_end_matches(".rs").to_owned(),
+/// Every file of the program with its code, as `cli/…` for `src/cli`, `agents/…` for `crates/agents/src` and
+/// `rules/…` for `crates/model/src/rules`.
+fn files() -> Vec<(String, PathBuf)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = Vec::new();
+    let mut add = |folder: PathBuf, before: &str| {
+        for file in sources(&folder) {
+            let name = file.strip_prefix(&folder).expect("a file of the folder");
+            let name = name.to_string_lossy().replace('\\', "/");
+            files.push((format!("{before}{name}"), file));
+        }
     };
-    LAYERS.iter().enumerate().find_map(|(rank, names)| {
-        names
-            .iter()
-            .find(|name| **name == first.as_str())
-            .map(|name| (rank, *name))
-    })
+    add(root.join("src"), "");
+    for entry in fs::read_dir(root.join("crates")).expect("the crates can be read") {
+        let folder = entry.expect("the crates can be read").path();
+        let name = folder.file_name().expect("a name").to_string_lossy();
+        let before = if SEVERAL_LAYERS.contains(&&*name) {
+            String::new()
+        } else {
+            format!("{name}/")
+        };
+        add(folder.join("src"), &before);
+    }
+    files
 }
 
-/// Every file of the program by its path below `src`, with its code.
-fn files() -> Vec<(String, String)> {
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let named = |file: PathBuf| {
-        let name = file
-            .strip_prefix(&src)
-            .expect("a file of src")
-            .to_string_lossy()
-            .replace('\\', "/");
-        (
-            name,
-            code(&fs::read_to_string(&file).expect("a source file is text")),
-        )
+fn codes() -> Vec<(String, String)> {
+    let read = |(name, file): (String, PathBuf)| {
+        let text = fs::read_to_string(file).expect("a source file is text");
+        (name, code(&text))
     };
-    sources(&src).into_iter().map(named).collect()
+    files().into_iter().map(read).collect()
 }
 
 #[test]
 fn no_layer_reaches_upwards_or_sideways() {
     let mut wrong = Vec::new();
     let mut checked = 0;
-    for (name, code) in files() {
-        let Some((rank, layer)) = layer_of(&name) else {
-            continue;
-        };
-        checked += 1;
-        for (other_rank, names) in LAYERS.iter().enumerate() {
-            for other in names
-                .iter()
-                .filter(|other| **other != layer && other_rank <= rank)
-            {
-                let other = other.replace('/', "::");
+    for (name, code) in codes() {
+        for layers in LAYERS {
+            let is_of = |layer: &&str| name.starts_with(&format!("{layer}/"));
+            let Some(rank) = layers.iter().position(|row| row.iter().any(is_of)) else {
+                continue;
+            };
+            checked += 1;
+            let above = layers[..=rank].iter().copied().flatten();
+            for other in above.filter(|layer| !is_of(layer)) {
+                let module = other.rsplit('/').next().unwrap_or(other);
                 for form in [
-                    format!("crate::{other}::"),
-                    format!("crate::{other};"),
-                    format!("crate::{{{other}"),
+                    format!("crate::{module}::"),
+                    format!("crate::{module};"),
+                    format!("crate::{{{module}"),
                 ] {
                     if code.contains(&form) {
-                        wrong.push(format!("src/{name} uses `{other}`"));
+                        wrong.push(format!("{name} uses `{other}`"));
                     }
                 }
             }
@@ -145,14 +143,14 @@ fn no_layer_reaches_upwards_or_sideways() {
 #[test]
 fn a_crate_stays_where_it_belongs() {
     let mut wrong = Vec::new();
-    for (name, code) in files() {
+    for (name, code) in codes() {
         for (owned, places) in OWNERS {
             let named = code.match_indices(&format!("{owned}::")).any(|(at, _)| {
                 !code[..at]
                     .ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':' || c == '"')
             });
             if named && !places.iter().any(|place| name.starts_with(place)) {
-                wrong.push(format!("src/{name} uses `{owned}`"));
+                wrong.push(format!("{name} uses `{owned}`"));
             }
         }
     }
@@ -163,7 +161,7 @@ fn a_crate_stays_where_it_belongs() {
 const READERS: &[&str] = &[
     "cli/report/kept.rs",
     "workspace/code/cited.rs",
-    "agents/builtin",
+    "builtin",
     "domain",
     "history/projections",
     "history/redacted.rs",
@@ -188,7 +186,7 @@ const READERS: &[&str] = &[
 #[test]
 fn what_others_wrote_is_shown_and_sent_only_by_what_makes_it_harmless() {
     let is_test = |name: &str| name.split(['/', '.']).any(|part| part == "tests");
-    let mut readers: Vec<String> = files()
+    let mut readers: Vec<String> = codes()
         .into_iter()
         .filter(|(name, code)| !is_test(name) && code.contains("as_written"))
         .map(|(name, _)| name)
@@ -277,6 +275,9 @@ impl<'ast> Visit<'ast> for Paths<'_> {
         });
         syn::visit::visit_path(self, path);
     }
+
+    // `pub(super)` refers to nothing.
+    fn visit_visibility(&mut self, _: &'ast syn::Visibility) {}
 }
 
 impl Structure {
@@ -338,7 +339,7 @@ impl Structure {
     fn file_of(&self, module: &[String], path: &[String], depth: usize) -> Option<&str> {
         let (first, rest) = path.split_first()?;
         let mut at = match first.as_str() {
-            "crate" => Vec::new(),
+            "crate" => root_of(module),
             "self" => module.to_vec(),
             "super" => module[..module.len().checked_sub(1)?].to_vec(),
             name => {
@@ -381,10 +382,22 @@ fn is_public(visibility: &syn::Visibility) -> bool {
     !matches!(visibility, syn::Visibility::Inherited)
 }
 
+/// The module that `crate` means inside of a module.
+fn root_of(module: &[String]) -> Vec<String> {
+    static CRATES: LazyLock<Vec<String>> = LazyLock::new(|| {
+        let crates = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("crates"));
+        let entries = crates.expect("the crates can be read").flatten();
+        entries
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .collect()
+    });
+    let first = module.first().filter(|name| CRATES.contains(name));
+    first.cloned().into_iter().collect()
+}
+
 fn structure() -> Structure {
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut structure = Structure::default();
-    for (name, _) in files() {
+    for (name, file) in files() {
         let mut module: Vec<String> = name
             .trim_end_matches(".rs")
             .split('/')
@@ -396,7 +409,7 @@ fn structure() -> Structure {
         if matches!(module.last().map(String::as_str), Some("mod" | "lib")) {
             module.pop();
         }
-        let text = fs::read_to_string(src.join(&name)).expect("a source file is text");
+        let text = fs::read_to_string(file).expect("a source file is text");
         let parsed = syn::parse_file(&text).expect("a source file is Rust");
         structure.read(&module, &name, &parsed.items);
     }

@@ -4,12 +4,12 @@
   tests/update-secret-rules.py PATH [--check]
 
 PATH is gitleaks' `config/gitleaks.toml` (https://github.com/gitleaks/gitleaks, MIT). Copies it to
-src/protocol/secrets/gitleaks.toml, writes the names of its rules to src/protocol/secrets/upstream-ids.txt, and prints what
+crates/protocol/src/secrets/gitleaks.toml, writes the names of its rules to crates/protocol/src/secrets/upstream-ids.txt, and prints what
 was added, removed and changed. With --check nothing is written, and the exit code says whether anything differs.
 """
 import argparse, pathlib, sys, tomllib
 
-OWN = pathlib.Path(__file__).resolve().parent.parent / "src/protocol/secrets"
+OWN = pathlib.Path(__file__).resolve().parent.parent / "crates/protocol/src/secrets"
 
 
 def rules(text):

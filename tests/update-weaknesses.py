@@ -5,13 +5,13 @@
 
 PATH is MITRE's catalogue of the Common Weakness Enumeration as XML. The table was made from the file
 `package/raw/cwe-archive.xml` of the npm package cwe-sdk 1.1.19, which is the catalogue 4.15 (`npm pack cwe-sdk@1.1.19`).
-Writes src/domain/review/weaknesses.tsv: one weakness a line, sorted by id, without those that are deprecated. Parents and
+Writes crates/model/src/domain/review/weaknesses.tsv: one weakness a line, sorted by id, without those that are deprecated. Parents and
 neighbours are the relationships of view 1000, Research Concepts. The other views sort weaknesses for a purpose, and
 would make relatives of unlike weaknesses.
 """
 import argparse, pathlib, xml.etree.ElementTree as ET
 
-TABLE = pathlib.Path(__file__).resolve().parent.parent / "src/domain/review/weaknesses.tsv"
+TABLE = pathlib.Path(__file__).resolve().parent.parent / "crates/model/src/domain/review/weaknesses.tsv"
 NAMES = {"c": "http://cwe.mitre.org/cwe-7"}
 HEADER = """\
 # Weaknesses of the Common Weakness Enumeration {version} ({date}), https://cwe.mitre.org, by tests/update-weaknesses.py:

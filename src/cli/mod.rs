@@ -192,7 +192,7 @@ fn run(command: &Command, globals: &Globals) -> CommandResult {
     let (variable, filter) = (log::VARIABLE, std::env::var(log::VARIABLE).ok());
     log::begin(globals.verbose, filter.as_deref(), clean).map_err(|error| {
         CommandError::usage(error.to_string()).hint(format!(
-            "set `{variable}=debug`, or `{variable}=glee::agents=trace,info`"
+            "set `{variable}=debug`, or `{variable}=glee_agents=trace,info`"
         ))
     })?;
     if let Some(folder) = globals.directory.as_ref().filter(|folder| !folder.is_dir()) {

@@ -1,5 +1,9 @@
-//! Calls agents: adapters translate requests and answers, and child processes run the agents' programs. To support
-//! another program, add a file to `adapters/programs` and an entry to [`adapters::registry`].
+//! Calls agents. To support another program, add a file to `adapters/programs` and an entry to [`adapters::registry`].
+//!
+//! **An adapter is two pure functions.** One converts a request to a command line, the other output to an answer. Only
+//! [`process::runner`] starts processes, and tests replace it by a scripted implementation of the same trait. An agent
+//! is started through a supervisor, which is Glee itself started again, and which ends all processes that the agent
+//! leaves behind.
 
 pub mod adapters;
 pub mod calls;

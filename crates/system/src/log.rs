@@ -16,7 +16,7 @@ use tracing_subscriber::util::{SubscriberInitExt as _, TryInitError};
 
 use crate::private;
 
-/// The environment variable with the log filter, such as `glee::agents=trace,info`. The filter has the syntax of
+/// The environment variable with the log filter, such as `glee_agents=trace,info`. The filter has the syntax of
 /// `EnvFilter`.
 pub const VARIABLE: &str = "GLEE_LOG";
 pub const FILE: &str = "log.txt";

@@ -29,9 +29,9 @@ pub struct Heard {
     pub questions: Vec<(u64, Option<String>, Route, usize)>,
 }
 
-pub struct Listener(pub Arc<Mutex<Heard>>);
+pub struct EventNames(pub Arc<Mutex<Heard>>);
 
-impl EventSink for Listener {
+impl EventSink for EventNames {
     fn event(&mut self, event: &Event) {
         let value = serde_json::to_value(&event.kind).unwrap();
         let mut line = value["event"].as_str().unwrap().to_owned();
@@ -45,13 +45,13 @@ impl EventSink for Listener {
 }
 
 /// Gives the same answer to every question.
-pub struct Answers {
+pub struct FixedAnswers {
     pub heard: Arc<Mutex<Heard>>,
     pub choice: Option<Choice>,
     pub ruling: Option<RulingWord>,
 }
 
-impl DisputeResolver for Answers {
+impl DisputeResolver for FixedAnswers {
     fn choose(&mut self, question: &PersonQuestion) -> Option<Choice> {
         let asked = (
             question.dispute.number.0,
@@ -172,13 +172,13 @@ impl Bench {
             journal: Journal::open(&self.folder.path().join("state/history.db")).unwrap(),
             agents: Agents::new(Arc::clone(runner) as Arc<dyn glee_agents::Execute>),
             settings: self.settings.clone(),
-            sink: Box::new(Listener(Arc::clone(heard))),
+            sink: Box::new(EventNames(Arc::clone(heard))),
             stop: Stop::never(),
         }
     }
 
     pub fn decider(&self, heard: &Arc<Mutex<Heard>>) -> Box<dyn DisputeResolver> {
-        Box::new(Answers {
+        Box::new(FixedAnswers {
             heard: Arc::clone(heard),
             choice: self.choice,
             ruling: self.ruling,
@@ -332,7 +332,7 @@ pub fn panel(bench: &mut Bench, names: &[&str]) {
         .extend(names.iter().map(|name| agent(name, Role::Reviewer)));
 }
 
-/// Answers with a review as JSON, because a review in prose cannot contain all fields.
+/// FixedAnswers with a review as JSON, because a review in prose cannot contain all fields.
 pub fn json_review(findings: &str) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
     let findings = findings.to_owned();
     move |request| {
