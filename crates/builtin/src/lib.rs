@@ -1,6 +1,6 @@
 //! The embedded agents are a reviewer, a coder and a judge that require no model, key or network.
 //!
-//! An embedded agent runs as a child process of Glee's own binary: [`answer`] is what the child process does. The only
+//! An embedded agent runs as a child process of Glee's own binary: [`answer()`] is what the child process does. The only
 //! inputs of an embedded agent are the request and the tree.
 
 #[cfg(feature = "astgrep")]

@@ -210,7 +210,7 @@ fn events() -> String {
                     list its other fields. Later versions add events and fields, and remove or rename none. A \
                     program that reads events ignores those that it does not know.\n"
         .to_owned();
-    let groups = enumerations("src/domain/event/mod.rs")
+    let groups = enumerations("crates/model/src/domain/event/mod.rs")
         .into_iter()
         .filter(|item| {
             let name = item.ident.to_string();
@@ -316,7 +316,7 @@ fn exit_codes() -> String {
         Untrusted,
         Budget,
     ];
-    let enumeration = enumerations("src/domain/review/outcome.rs")
+    let enumeration = enumerations("crates/model/src/domain/review/outcome.rs")
         .into_iter()
         .find(|item| item.ident == "ExitReason")
         .expect("the enumeration of exit reasons");
