@@ -46,7 +46,6 @@ People    init         Find installed agents and connect them
 History   runs         List, show, undo and resume runs (see also `serve`)
           disputes     List, show, settle and verify disputes
           stats        Print statistics of recorded runs
-          history      Exchange runs and rulings with other clones
 Settings  config       Read and change settings (see also `rules`)
           trust        Allow this project's configuration to run programs
           hook         Review each commit or push in a hook of git
@@ -83,7 +82,6 @@ enum Command {
     Dismiss(work::findings::dismiss::Args),
     Disputes(history::disputes::Args),
     Runs(history::runs::Args),
-    History(history::exchange::Args),
     Merge(tools::merge::Args),
     Parse(tools::parse::Args),
     Consensus(work::consensus::Args),
@@ -218,7 +216,6 @@ fn run(command: &Command, globals: &Globals) -> CommandResult {
         Command::Dismiss(args) => work::findings::dismiss::run(args, globals),
         Command::Disputes(args) => history::disputes::run(args, globals),
         Command::Runs(args) => history::runs::run(args, globals),
-        Command::History(args) => history::exchange::run(args, globals),
         Command::Merge(args) => tools::merge::run(args, globals),
         Command::Parse(args) => tools::parse::run(args, globals),
         Command::Consensus(args) => work::consensus::run(args, globals),
@@ -298,8 +295,6 @@ mod tests {
         "disputes share",
         "runs undo",
         "runs prune",
-        "history push",
-        "history fetch",
         "watch review",
         "watch pause",
         "watch resume",

@@ -41,7 +41,7 @@ fn finding(id: u32, title: &str) -> Finding {
 }
 
 /// Records a run whose disputes a person dismissed.
-pub(crate) fn rule(journal: &mut Journal, run: &RunId, commit: Option<String>, titles: &[&str]) {
+fn rule(journal: &mut Journal, run: &RunId, commit: Option<String>, titles: &[&str]) {
     let mut plan = plan();
     plan.commit = commit;
     journal
@@ -95,7 +95,7 @@ fn rule_in(sandbox: &Sandbox, folder: &str, title: &str) {
 }
 
 /// An id derived from a text.
-pub(crate) fn uuid(text: &str) -> String {
+fn uuid(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex()[..32].to_owned()
 }
 
@@ -216,7 +216,9 @@ fn a_shallow_checkout_that_came_first_hands_its_history_to_the_whole_clone() {
     rule_in(&sandbox, "../ci", "One");
     clone(&sandbox, &[&url, "../whole"]);
     assert_eq!(own(&sandbox, "../whole"), ["One"]);
-    let output = sandbox.glee(&["-C", "../ci", "history", "fetch"]);
+    let output = sandbox.glee(&[
+        "-C", "../ci", "disputes", "reopen", "1", "--reason", "again",
+    ]);
     assert!(
         output.code == 0 && output.stderr.contains("glee config set project.id"),
         "{output}"

@@ -14,7 +14,6 @@ mod dialog;
 mod disputes;
 mod documented;
 mod exact_fixes;
-mod exchange;
 mod findings;
 mod formats;
 mod golden;

@@ -98,8 +98,6 @@ const WRONG: &[&[&str]] = &[
     &["disputes", "resolve", "seven"],
     &["disputes", "resolve", "7", "dismiss", "--until", "soon"],
     &["disputes", "reopen"],
-    &["history"],
-    &["history", "push", "one", "two"],
     &["stats", "--by", "weather"],
     &["stats", "deadlocks", "--fail-above", "500%"],
     &["consensus", "aks", "how?"],

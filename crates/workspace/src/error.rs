@@ -84,16 +84,8 @@ pub enum WorkspaceError {
     OtherRepository { root: PathBuf, run: String },
     #[error("`{}` is not empty", .0.display())]
     Occupied(PathBuf),
-    #[error("Glee exchanges histories through git, but this folder is not in a git repository")]
-    NoExchange,
     #[error("git hooks require a git repository, but this folder is not in a git repository")]
     NoHooks,
-    #[error("there is no remote `{remote}`")]
-    NoRemote { remote: String, known: Vec<String> },
-    #[error("git has no author identity: {0}")]
-    NoAuthor(String),
-    #[error("`{remote}` rejected the records: {message}")]
-    NotPushed { remote: String, message: String },
     #[error("cannot read `project.id` in the project's configuration")]
     ProjectId(#[source] Box<ConfigError>),
     #[error(transparent)]
@@ -197,24 +189,7 @@ impl Advice for WorkspaceError {
             }
             Self::Occupied(..) => "specify a folder that is empty or does not exist",
             Self::NotRestored(..) => "fix the listed causes, then run the command again",
-            Self::NoExchange => {
-                "create a git repository, or copy the history database (`glee doctor` prints the \
-                                 path)"
-            }
             Self::NoHooks => "run the command in a git repository: `git init` creates one",
-            Self::NoRemote { known, .. } if known.is_empty() => {
-                "add a remote: `git remote add origin <address>`"
-            }
-            Self::NoRemote { known, .. } => {
-                return Some(format!("use one of the remotes {}", known.join(", ")));
-            }
-            Self::NoAuthor(..) => {
-                "set the identity: `git config user.name <name>` and `git config user.email \
-                                   <address>`"
-            }
-            Self::NotPushed { .. } => {
-                "push again, or check whether the remote accepts refs below `refs/glee`"
-            }
             Self::ProjectId(error) => return error.hint(),
             Self::History(error) => return error.hint(),
             Self::Start(..) | Self::Git { .. } | Self::Gone(..) => return None,
@@ -227,10 +202,9 @@ impl Advice for WorkspaceError {
             Self::Locked(..) => ExitReason::Locked,
             Self::ProjectId(error) => error.exit(),
             Self::History(error) => error.exit(),
-            Self::NotPushed { .. }
-            | Self::State { .. }
-            | Self::NotKept { .. }
-            | Self::TooLarge { .. } => ExitReason::History,
+            Self::State { .. } | Self::NotKept { .. } | Self::TooLarge { .. } => {
+                ExitReason::History
+            }
             _ => ExitReason::Usage,
         }
     }

@@ -22,8 +22,8 @@ pub mod undo;
 
 pub use error::{Result, WorkspaceError};
 pub use git::{
-    BlockPlace, ChangeSource, ExchangeRemote, FetchedChange, FetchedRecord, HistoryPlace,
-    HooksFolder, Identity, PushedCommits, PushedRef, RulingFile,
+    BlockPlace, ChangeSource, FetchedChange, HistoryPlace, HooksFolder, Identity, PushedCommits,
+    PushedRef, RulingFile,
 };
 pub use guard::{
     Bound, ChangeKind, ChangedSubject, ControlFiles, ObservedChange, TreeFingerprint, TreeLock,

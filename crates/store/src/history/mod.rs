@@ -26,8 +26,5 @@ pub use queries::measures::Dismissal;
 pub use queries::problems::NamedProblem;
 pub use queries::query::Extent;
 pub use queries::rows::{DisputeFilter, RulingFilter};
-pub use record::{
-    FoundDispute, HistoryRecord, MAX_RECORD, Outgoing, RecordContent, Refusal, RunFindings,
-    SharedDispute,
-};
+pub use record::{FoundDispute, SharedDispute};
 pub use store::{DATABASE, Journal, path_for};

@@ -85,8 +85,23 @@ impl Workspace {
     /// Returns the address of the remote of the current branch. If the branch has no remote, returns the address
     /// of `origin`.
     pub fn remote_address(&self) -> Option<String> {
-        let name = self.remote(None).ok()?;
-        self.repository.as_ref()?.remotes().ok()?.remove(&name)
+        let git = self.repository.as_ref()?;
+        let mut remotes = git.remotes().ok()?;
+        let branch = git
+            .call(["symbolic-ref", "--quiet", "--short", "HEAD"])
+            .answer()
+            .ok()?
+            .unwrap_or_default();
+        let branch = path_bytes::shown(branch.trim_ascii_end());
+        let key = format!("branch.{branch}.remote");
+        let name = git
+            .call(["config", "--get", &key])
+            .answer()
+            .ok()?
+            .unwrap_or_default();
+        remotes
+            .remove(&path_bytes::shown(name.trim_ascii_end()))
+            .or_else(|| remotes.remove("origin"))
     }
 
     /// The paths of the files that configure Glee and differ between two commits.
@@ -323,6 +338,11 @@ impl Repository {
             .into_iter()
             .find(|(name, url)| !name.starts_with('-') && same(url));
         Ok(known.map_or_else(|| address.to_owned(), |(name, _)| name))
+    }
+
+    fn has(&self, commit: &str) -> bool {
+        self.find(&format!("{commit}^{{tree}}"))
+            .is_ok_and(|tree| tree.is_some())
     }
 
     fn is_shallow(&self) -> bool {

@@ -1,7 +1,6 @@
-//! Runs git, scans work trees, finds the history of a repository, and exchanges histories with remotes.
+//! Runs git, scans work trees, and finds the history of a repository.
 
 pub mod checkout;
-pub mod exchange;
 pub mod fetched_change;
 pub mod hooks;
 pub mod identity;
@@ -13,7 +12,6 @@ pub(crate) mod shared_rulings;
 mod stacked;
 pub(crate) mod worktree_scan;
 
-pub use exchange::{ExchangeRemote, FetchedRecord};
 pub use fetched_change::{ChangeSource, FetchedChange};
 pub use hooks::{HooksFolder, PushedCommits, PushedRef};
 pub use identity::{HistoryPlace, Identity};

@@ -359,9 +359,6 @@ pub struct GitCall {
     time_limit: Option<Duration>,
 }
 
-/// The stdout of a git command, or the stdout and the error message of a failed command.
-pub(crate) type GitOutput = Result<Vec<u8>, (Vec<u8>, String)>;
-
 const TRANSPORT: [&str; 5] = [
     "GIT_SSH",
     "GIT_SSH_COMMAND",
@@ -404,20 +401,11 @@ impl GitCall {
             .reading_from(&[&repository.common.join("objects")])
     }
 
-    pub(crate) fn storing_in(mut self, objects: &Path) -> Self {
-        self.command.env("GIT_OBJECT_DIRECTORY", objects);
-        self
-    }
-
     /// Lets git use the user's connection settings, and limits the duration of the command to `limit`.
     pub(crate) fn over_network(mut self, limit: Duration) -> Self {
         self.time_limit = Some(limit);
-        self.with_variables(&TRANSPORT)
-    }
-
-    pub(crate) fn with_variables(mut self, names: &[&str]) -> Self {
         self.command.envs(
-            names
+            TRANSPORT
                 .iter()
                 .filter_map(|name| Some((name, std::env::var_os(name)?))),
         );
@@ -453,16 +441,7 @@ impl GitCall {
         })
     }
 
-    pub fn output_of(self, input: &[u8]) -> Result<Vec<u8>> {
-        let name = subcommand(&self.command);
-        self.run(input)?
-            .map_err(|(_, message)| WorkspaceError::Git {
-                command: name,
-                message,
-            })
-    }
-
-    pub fn run(mut self, input: &[u8]) -> Result<GitOutput> {
+    pub fn output_of(mut self, input: &[u8]) -> Result<Vec<u8>> {
         self.command.stdin(if input.is_empty() {
             Stdio::null()
         } else {
@@ -485,14 +464,17 @@ impl GitCall {
         });
         let output = output.map_err(WorkspaceError::Start)?;
         if output.status.success() {
-            return Ok(Ok(output.stdout));
+            return Ok(output.stdout);
         }
         let message = match (why, String::from_utf8_lossy(&output.stderr).trim()) {
             (Some(why), _) => why.to_owned(),
             (None, "") => output.status.to_string(),
             (None, message) => message.to_owned(),
         };
-        Ok(Err((output.stdout, message)))
+        Err(WorkspaceError::Git {
+            command: subcommand(&self.command),
+            message,
+        })
     }
 }
 

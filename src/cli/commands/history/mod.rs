@@ -1,7 +1,6 @@
 //! Commands that read the history or settle its disputes.
 
 pub(crate) mod disputes;
-pub(crate) mod exchange;
 pub(crate) mod runs;
 pub(crate) mod serve;
 pub(crate) mod stats;

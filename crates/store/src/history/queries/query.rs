@@ -184,8 +184,10 @@ impl Journal {
     }
 
     pub fn dispute(&self, number: DisputeNumber) -> Result<Option<DisputeRecord>, JournalError> {
-        let found = self.dated_disputes(&[number])?.pop_first();
-        Ok(found.map(|(_, (record, _))| record))
+        Ok(self
+            .disputes_numbered(&[number])?
+            .pop_first()
+            .map(|(_, record)| record))
     }
 
     /// Returns the disputes with these numbers. Unknown numbers are left out.
@@ -193,17 +195,6 @@ impl Journal {
         &self,
         numbers: &[DisputeNumber],
     ) -> Result<BTreeMap<DisputeNumber, DisputeRecord>, JournalError> {
-        let found = self.dated_disputes(numbers)?.into_iter();
-        Ok(found
-            .map(|(number, (record, _))| (number, record))
-            .collect())
-    }
-
-    /// Returns the disputes with these numbers, each with the time of the last event that changed it.
-    pub(crate) fn dated_disputes(
-        &self,
-        numbers: &[DisputeNumber],
-    ) -> Result<BTreeMap<DisputeNumber, (DisputeRecord, Timestamp)>, JournalError> {
         let wanted = json(&numbers);
         let sql =
             "SELECT DISTINCT run FROM dispute WHERE number IN (SELECT value FROM json_each(?1))";
@@ -340,8 +331,8 @@ pub fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
     })
 }
 
-/// Applies an event to the disputes, each with the time of the last event that changed it.
-fn replay(event: Event, found: &mut BTreeMap<DisputeNumber, (DisputeRecord, Timestamp)>) {
+/// Applies an event to the disputes.
+fn replay(event: Event, found: &mut BTreeMap<DisputeNumber, DisputeRecord>) {
     let Event { run, at, kind, .. } = event;
     let EventKind::Dispute(event) = kind else {
         return;
@@ -350,9 +341,8 @@ fn replay(event: Event, found: &mut BTreeMap<DisputeNumber, (DisputeRecord, Time
         DisputeEvent::DisputeOpened { dispute } => dispute.number,
         DisputeEvent::DisputesReopened { disputes, .. } => {
             for number in disputes {
-                if let Some((record, last)) = found.get_mut(number) {
+                if let Some(record) = found.get_mut(number) {
                     record.dispute.route = None;
-                    *last = at;
                 }
             }
             return;
@@ -376,13 +366,12 @@ fn replay(event: Event, found: &mut BTreeMap<DisputeNumber, (DisputeRecord, Time
             reopened: None,
             ended_at: None,
         };
-        found.entry(number).or_insert((record, at));
+        found.entry(number).or_insert(record);
         return;
     }
-    let Some((record, last)) = found.get_mut(&number) else {
+    let Some(record) = found.get_mut(&number) else {
         return;
     };
-    *last = at;
     match event {
         DisputeEvent::RouteChosen { route, .. } => record.dispute.route = Some(route),
         DisputeEvent::RulingGiven { ruling, .. } => {

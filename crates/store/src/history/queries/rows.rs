@@ -138,7 +138,7 @@ impl Binding {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunRow {
     pub run: RunId,
     pub started: Timestamp,
@@ -147,14 +147,14 @@ pub struct RunRow {
     pub target: String,
     pub mode: Mode,
     /// Whether findings were handed to the coder after the run had ended (`glee fix`).
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub fixed: bool,
     pub exit: Option<ExitReason>,
     /// Whether the run has the exit reason `agent_failed` only because no reviewer was able to read the files.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unread: bool,
     /// Whether no file was sent to a reviewer.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_empty: bool,
     pub findings: u64,
     pub mandatory: u64,

@@ -147,17 +147,12 @@ CREATE TABLE compared (
 ) STRICT;
 CREATE INDEX compared_key ON compared (key, number);
 
--- Records of runs, outcomes and disputes that clones exchange. `source` is empty for a record that this history has
--- created. Records of other clones do not affect runs. `hash` is the BLAKE3 hash of `body`.
+-- Disputes that were copied from other histories of this repository. They do not affect runs. `dispute` is the id of the
+-- dispute, and `source` names the history.
 CREATE TABLE record (
-    hash     TEXT PRIMARY KEY,
-    kind     TEXT NOT NULL,
-    subject  TEXT NOT NULL,
-    author   TEXT NOT NULL,
-    at       TEXT NOT NULL,
+    dispute  TEXT PRIMARY KEY,
     source   TEXT NOT NULL,
-    body     TEXT NOT NULL CHECK (json_valid(body)),
-    UNIQUE (kind, subject, author, at, source)
+    body     TEXT NOT NULL CHECK (json_valid(body))
 ) STRICT;
 
 -- The tables for the measures of `glee stats`. `tally` and `pair` contain sums over the other tables, so that

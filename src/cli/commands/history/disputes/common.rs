@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, Zoned};
 
 use crate::cli::context::{CommandError, Globals, history, place, settings};
-use glee_model::domain::{Anchor, Disposition, DisputeNumber, Person, RulingRef, RunId};
+use glee_model::domain::{Anchor, Disposition, DisputeNumber, RulingRef, RunId};
 use glee_store::config::settings::MaxAge;
 use glee_store::history::JournalError;
 use glee_store::history::queries::rows::{Binding, DisputeRecord};
@@ -49,15 +49,6 @@ pub(crate) fn standing(
 
 pub(crate) fn max_age(globals: &Globals) -> Result<MaxAge, CommandError> {
     Ok(settings::load(globals)?.1.settings.rulings.max_age)
-}
-
-pub(crate) fn from(author: &Person, source: &str) -> String {
-    let Person { name, email } = author;
-    match (name.is_empty(), email.is_empty()) {
-        (true, true) => format!("from {source}"),
-        (false, _) => format!("by {name}, from {source}"),
-        (true, false) => format!("by {email}, from {source}"),
-    }
 }
 
 pub(crate) fn outcome(disposition: &Disposition) -> String {

@@ -66,8 +66,8 @@ const ENDED: Words<RulingFilter> = &[
 struct Listing<'a> {
     schema: u32,
     disputes: &'a [DisputeRow],
-    /// The disputes that Glee fetched from other people's histories. Rulings on these disputes have no effect in
-    /// this project.
+    /// The disputes that Glee copied from other histories of this repository. Rulings on these disputes have no
+    /// effect on runs.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     elsewhere: &'a [SharedDispute],
 }
@@ -162,10 +162,9 @@ pub(crate) fn table(rows: &[DisputeRow], shared: &[SharedDispute], look: Style) 
     let own = rows
         .iter()
         .map(|row| cells(row, &row.number.to_string(), None, look));
-    let shared = shared.iter().map(|dispute| {
-        let from = common::from(&dispute.author, &dispute.source);
-        cells(&row_of(dispute), &dispute.id.0, Some(&from), look)
-    });
+    let shared = shared
+        .iter()
+        .map(|dispute| cells(&row_of(dispute), &dispute.id.0, Some(&dispute.source), look));
     let rows: Vec<[String; 6]> = std::iter::once(heads).chain(own).chain(shared).collect();
     style::table(&rows, &[0])
         .iter()
@@ -213,8 +212,7 @@ fn row_of(shared: &SharedDispute) -> DisputeRow {
     }
 }
 
-/// The parameter `from` contains the author and the source of a dispute from another history, and is `None` for
-/// other disputes.
+/// The parameter `from` contains the source of a dispute from another history, and is `None` for other disputes.
 fn cells(row: &DisputeRow, name: &str, from: Option<&str>, look: Style) -> [String; 6] {
     let severity = Severity {
         tag: Tag::parse(&row.tag),
@@ -233,7 +231,11 @@ fn cells(row: &DisputeRow, name: &str, from: Option<&str>, look: Style) -> [Stri
     });
     let finding = match from {
         None => printable::line(&finding),
-        Some(from) => format!("{} ({})", printable::line(&finding), printable::line(from)),
+        Some(from) => format!(
+            "{} (from {})",
+            printable::line(&finding),
+            printable::line(from)
+        ),
     };
     [
         (Color::Strong, name.to_owned()),

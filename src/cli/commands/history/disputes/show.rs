@@ -2,15 +2,15 @@
 
 use serde::Serialize;
 
-use crate::cli::commands::history::disputes::common::{self, outcome};
+use crate::cli::commands::history::disputes::common::outcome;
 use crate::cli::context::{
     CommandResult, Globals, JsonFlag, history, local_time, place, pretty, stream,
 };
 use crate::cli::report::text::layout;
 use crate::cli::style::{self, Color, Style, snippet};
 use glee_model::domain::{
-    Advice as _, DisputeId, DisputeNumber, ExitReason, Finding, Objector, Person, Route,
-    RulingRecord, RulingRef, Untrusted,
+    Advice as _, DisputeId, DisputeNumber, ExitReason, Finding, Objector, Route, RulingRecord,
+    RulingRef, Untrusted,
 };
 use glee_model::rules::review::objections;
 use glee_protocol::text::printable;
@@ -45,19 +45,13 @@ struct Shown<'a> {
     id: DisputeId,
     #[serde(flatten)]
     record: &'a DisputeRecord,
-    /// The author and the source of a dispute from another history; `None` for a dispute of this history.
+    /// The history from which the dispute was copied; `None` for a dispute of this history.
     #[serde(skip_serializing_if = "Option::is_none")]
-    elsewhere: Option<Elsewhere<'a>>,
+    source: Option<&'a str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     supersedes: Vec<RulingRef>,
     #[serde(skip_serializing_if = "Option::is_none")]
     superseded_by: Option<RulingRef>,
-}
-
-#[derive(Clone, Copy, Serialize)]
-struct Elsewhere<'a> {
-    author: &'a Person,
-    source: &'a str,
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
@@ -78,22 +72,16 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         Some(Err(error)) => return Err(damage.unwrap_or_else(|| error.into())),
         None => return Err(unknown(&args.dispute).into()),
     };
-    let (record, elsewhere) = match &found {
+    let (record, source) = match &found {
         FoundDispute::Own(record) => (&**record, None),
-        FoundDispute::Shared(shared) => (
-            &shared.record,
-            Some(Elsewhere {
-                author: &shared.author,
-                source: &shared.source,
-            }),
-        ),
+        FoundDispute::Shared(shared) => (&shared.record, Some(shared.source.as_str())),
     };
     let id = DisputeId::of(&record.run, record.dispute.finding.id);
     let shown = Shown {
         schema: 1,
         id,
         record,
-        elsewhere,
+        source,
         supersedes,
         superseded_by,
     };
@@ -136,7 +124,7 @@ fn unknown(text: &str) -> JournalError {
 fn code(shown: &Shown<'_>, workspace: Option<&Workspace>, globals: &Globals) -> DisputeCode {
     let run = &shown.record.run;
     let read = |journal: &Journal| Ok((journal.events(run)?, journal.folder_of(run)));
-    let recorded = match shown.elsewhere {
+    let recorded = match shown.source {
         None => history::read_here(globals, read).ok().flatten(),
         Some(_) => None,
     };
@@ -160,7 +148,7 @@ struct Page {
 
 impl Page {
     fn of(shown: &Shown<'_>, code: &DisputeCode, is_shared: bool, look: Style) -> String {
-        let (record, elsewhere) = (shown.record, shown.elsewhere);
+        let (record, source) = (shown.record, shown.source);
         // The lines of a diff are cut at the right edge of the terminal, because wrapped lines would be hard to
         // read.
         let columns = look.width;
@@ -172,7 +160,7 @@ impl Page {
             look,
             text: String::new(),
         };
-        page.head(record, elsewhere);
+        page.head(record, source);
         page.finding(&record.dispute.finding, code);
         for member in &record.dispute.members {
             page.finding(member, &DisputeCode::default());
@@ -217,12 +205,12 @@ impl Page {
                 snippet::excerpt(look, Color::Key, cited, String::new())
             ));
         }
-        page.end(record, elsewhere.is_some());
+        page.end(record, source.is_some());
         page.later(shown, is_shared);
         page.text
     }
 
-    fn head(&mut self, record: &DisputeRecord, elsewhere: Option<Elsewhere<'_>>) {
+    fn head(&mut self, record: &DisputeRecord, source: Option<&str>) {
         let DisputeRecord {
             run,
             opened_at,
@@ -230,7 +218,7 @@ impl Page {
             ..
         } = record;
         let id = DisputeId::of(&record.run, dispute.finding.id);
-        let name = if elsewhere.is_some() {
+        let name = if source.is_some() {
             id.to_string()
         } else {
             dispute.number.to_string()
@@ -241,9 +229,9 @@ impl Page {
             Some(ended) => printable::line(&outcome(ended)),
         };
         let run = printable::line(run.short());
-        let from = match elsewhere {
+        let from = match source {
             None => format!("id {id}"),
-            Some(elsewhere) => printable::line(&common::from(elsewhere.author, elsewhere.source)),
+            Some(source) => format!("from {}", printable::line(source)),
         };
         let opened = format!("opened {}", local_time(*opened_at));
         layout::facts(
