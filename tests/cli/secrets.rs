@@ -80,7 +80,7 @@ fn a_token_in_a_persons_reason_is_recorded_nowhere() {
         let mut shown = String::new();
         for command in [
             &["disputes", "show", "1"][..],
-            &["disputes", "show", "1", "--format", "json"],
+            &["disputes", "show", "1", "--json"],
             &["runs", "show", "--format", "jsonl"],
             &["runs", "show"],
         ] {

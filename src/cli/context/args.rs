@@ -180,10 +180,8 @@ fn names_no_file(
 #[derive(Debug, clap::Args)]
 pub(crate) struct JsonFlag {
     /// Print JSON instead of text
-    #[arg(long, default_value_if("format", "json", "true"))]
+    #[arg(long)]
     pub(crate) json: bool,
-    #[arg(long, hide = true, value_parser = ["text", "json"], conflicts_with = "json")]
-    format: Option<String>,
 }
 
 impl JsonFlag {
@@ -194,15 +192,6 @@ impl JsonFlag {
     ) -> CommandResult {
         print(&if self.json { pretty(value) } else { text() })
     }
-}
-
-// For commands that always print JSON.
-#[derive(Debug, clap::Args)]
-pub(crate) struct AlwaysJson {
-    #[arg(long, hide = true)]
-    json: bool,
-    #[arg(long, hide = true, value_parser = ["json"], conflicts_with = "json")]
-    format: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -231,17 +220,3 @@ pub(crate) struct UserFlag {
     pub(crate) user: bool,
 }
 
-#[derive(Debug, clap::Args)]
-pub(crate) struct FreshFlag {
-    /// Start a new run instead of resuming an earlier run
-    #[arg(long)]
-    fresh: bool,
-    #[arg(long, hide = true, conflicts_with = "fresh")]
-    afresh: bool,
-}
-
-impl FreshFlag {
-    pub(crate) fn is_given(&self, globals: &Globals) -> bool {
-        self.fresh | globals.is_earlier(self.afresh, "--afresh", "--fresh")
-    }
-}

@@ -9,7 +9,6 @@ use crate::cli::style::Style;
 use crate::cli::ui::screen::{Screen, Verbosity, speaks_utf8};
 use crate::cli::ui::stream;
 use glee_protocol::{secrets, text::printable};
-use glee_store::config::schema::renamed;
 
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Global options")]
@@ -117,23 +116,6 @@ impl Globals {
         if !self.quiet {
             stream::err(&format!("{}\n", secrets::redact(&printable::block(text))));
         }
-    }
-
-    /// If the user gave the flag by its old name, prints a notice with the current name. Returns `is_given`.
-    pub(crate) fn is_earlier(&self, is_given: bool, earlier: &str, today: &str) -> bool {
-        if is_given {
-            self.say(&renamed::notice(earlier, today));
-        }
-        is_given
-    }
-
-    /// Returns the current name of the key, and prints a notice if `key` is an old name.
-    pub(crate) fn key_today<'k>(&self, key: &'k str) -> &'k str {
-        let Some(today) = renamed::today(key) else {
-            return key;
-        };
-        self.say(&renamed::notice(key, today));
-        today
     }
 }
 

@@ -12,7 +12,7 @@ pub(crate) mod place;
 pub(crate) mod settings;
 
 pub(crate) use args::{
-    AlwaysJson, FreshFlag, JsonFlag, POLICIES, ROUTES, ReasonFlag, ReportFormat, ReportOutputs,
+    JsonFlag, POLICIES, ROUTES, ReasonFlag, ReportFormat, ReportOutputs,
     RunArg, UserFlag, Words, number, one_of,
 };
 pub(crate) use config_edit::{ConfigTarget, HEAD};

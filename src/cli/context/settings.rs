@@ -63,7 +63,6 @@ impl Places {
 pub(crate) fn load(globals: &Globals) -> Result<(Places, Loaded), CommandError> {
     let places = Places::find(globals)?;
     let loaded = config::load(&places.sources(globals))?;
-    loaded.notices.iter().for_each(|notice| globals.say(notice));
     Ok((places, loaded))
 }
 
@@ -76,7 +75,7 @@ pub(crate) fn named(sources: &ConfigSources<'_>) -> Result<Settings, CommandErro
     Ok(settings)
 }
 
-/// Returns the connected agents, without printing notices. Returns no agents if the settings cannot be read.
+/// Returns the connected agents. Returns no agents if the settings cannot be read.
 pub(crate) fn agents(globals: &Globals) -> Vec<Agent> {
     let loaded =
         Places::find(globals).and_then(|places| Ok(config::load(&places.sources(globals))?));
@@ -127,7 +126,6 @@ pub(crate) fn trusted(
     })?;
     names::complete(&mut loaded.settings, &given)?;
     config::check_names(&loaded.settings)?;
-    loaded.notices.iter().for_each(|notice| globals.say(notice));
     match &loaded.untrusted {
         Some(untrusted) => Err(refusal(untrusted)),
         None => Ok((places, loaded)),

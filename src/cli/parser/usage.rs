@@ -156,11 +156,8 @@ impl WrongUsage {
     }
 
     fn commands(&self) -> impl Iterator<Item = &str> {
-        let shown = self
-            .command
-            .get_subcommands()
-            .filter(|command| !command.is_hide_set());
-        shown.map(Command::get_name).filter(|name| *name != "help")
+        let names = self.command.get_subcommands().map(Command::get_name);
+        names.filter(|name| *name != "help")
     }
 
     fn choose(&self) -> String {
@@ -176,11 +173,9 @@ impl WrongUsage {
     }
 
     fn closest_option(&self, typed: &str) -> Option<String> {
-        let shown = self
+        let names: Vec<String> = self
             .command
             .get_arguments()
-            .filter(|argument| !argument.is_hide_set());
-        let names: Vec<String> = shown
             .filter_map(|argument| Some(format!("--{}", argument.get_long()?)))
             .collect();
         closest(typed, names.iter().map(String::as_str)).map(ToOwned::to_owned)

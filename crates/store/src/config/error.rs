@@ -31,12 +31,6 @@ pub enum ConfigError {
         name: String,
         suggestion: Option<String>,
     },
-    #[error("{place}`{earlier}` and `{today}` are two names of one key, but both are set")]
-    BothNames {
-        place: Origin,
-        earlier: String,
-        today: String,
-    },
     #[error("{place}`{key}` {misfit}")]
     Value {
         place: Origin,
@@ -136,7 +130,6 @@ impl Advice for ConfigError {
                 (!known.is_empty()).then(|| format!("use one of the keys {}", known.join(", ")))
             }
             Self::UnknownVariable { .. } => Some("`glee config list` shows every key".to_owned()),
-            Self::BothNames { earlier, .. } => Some(format!("remove `{earlier}`, the old name of the key")),
             Self::Value { misfit, .. } => Some(misfit.hint()),
             Self::OfProject { .. } => Some(format!("set the key in `{PROJECT_FILE}`, or run `glee init`")),
             Self::OfUser { key, .. } => {

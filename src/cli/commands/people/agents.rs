@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::check::NO_AGENT;
 use crate::cli::context::{
-    AlwaysJson, CommandResult, Globals, JsonFlag, pretty, print, settings, stream,
+    CommandResult, Globals, JsonFlag, pretty, print, settings, stream,
 };
 use crate::cli::style::{self, Color, Style};
 use glee_agents::error::AgentError;
@@ -51,8 +51,6 @@ enum Command {
         /// The kind of message to describe
         #[arg(default_value = "request", value_parser = forms())]
         form: SchemaForm,
-        #[command(flatten)]
-        _output: AlwaysJson,
     },
 }
 

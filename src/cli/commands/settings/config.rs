@@ -6,7 +6,7 @@ use std::process;
 use serde_json::{Map, Value, json};
 
 use crate::cli::context::{
-    AlwaysJson, CommandError, CommandResult, ConfigTarget, Globals, HEAD, JsonFlag, UserFlag,
+    CommandError, CommandResult, ConfigTarget, Globals, HEAD, JsonFlag, UserFlag,
     names, pretty, print, settings, stream,
 };
 use crate::cli::ui::dialogs::questions;
@@ -88,7 +88,7 @@ Examples:
     },
     /// Print the JSON Schema of the configuration file
     #[command(after_help = "Example:\n  glee config schema > config.schema.json")]
-    Schema(AlwaysJson),
+    Schema,
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
@@ -102,13 +102,13 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         Command::List { origin, .. } => list(globals, *origin),
         Command::Edit(file) => edit_file(globals, file.user),
         Command::Path { file, output } => path(globals, file.user, output),
-        Command::Schema(_) => redacted(&format!("{:#}\n", schema::json_schema())),
+        Command::Schema => redacted(&format!("{:#}\n", schema::json_schema())),
     }
 }
 
-/// Returns the full key: a renamed key gets its current name, and an abbreviated agent name becomes a full name.
+/// Returns the full key, in which an abbreviated agent name becomes a full name.
 fn full_key(globals: &Globals, key: &str) -> Result<String, CommandError> {
-    names::full_key(&settings::agents(globals), globals.key_today(key))
+    names::full_key(&settings::agents(globals), key)
 }
 
 fn path(globals: &Globals, user: bool, output: &JsonFlag) -> CommandResult {

@@ -29,13 +29,11 @@ pub(crate) struct Args {
     #[arg(long, group = "what")]
     list: bool,
     /// Withdraw the trust in this project's configuration
-    #[arg(long, group = "what", conflicts_with_all = ["json", "format"])]
+    #[arg(long, group = "what", conflicts_with = "json")]
     revoke: bool,
     /// Print JSON instead of text (with `--show` or `--list`)
-    #[arg(long, requires = "what", default_value_if("format", "json", "true"))]
+    #[arg(long, requires = "what")]
     json: bool,
-    #[arg(long, hide = true, value_parser = ["text", "json"], requires = "what", conflicts_with = "json")]
-    format: Option<String>,
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {

@@ -30,7 +30,7 @@ pub(crate) fn run(args: &Args, mut program: clap::Command) -> CommandResult {
         Some(name) => {
             let found = program
                 .get_subcommands()
-                .find(|command| command.get_name() == name && !command.is_hide_set());
+                .find(|command| command.get_name() == name);
             let command = found.cloned().ok_or_else(|| {
                 CommandError::usage(format!("there is no command `{name}`"))
                     .hint("`glee --help` lists the commands")

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::commands::history::runs::lookup;
 use crate::cli::context::{
-    AlwaysJson, CommandError, CommandResult, Globals, Input, POLICIES, one_of, pretty, print,
+    CommandError, CommandResult, Globals, Input, POLICIES, one_of, pretty, print,
     settings, stream, unreadable,
 };
 use glee_model::domain::ExitReason;
@@ -47,8 +47,6 @@ pub(crate) struct Args {
     /// The rules by which findings are merged
     #[arg(long, value_parser = one_of(POLICIES), value_name = "POLICY", default_value = "panel")]
     policy: Policy,
-    #[command(flatten)]
-    _output: AlwaysJson,
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {

@@ -47,9 +47,6 @@ pub(crate) struct Args {
     /// The format in which the answer is printed
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ParsedFormat::Json)]
     format: ParsedFormat,
-    /// Print JSON, which is the default
-    #[arg(long, hide = true, conflicts_with = "format")]
-    json: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -9,9 +9,7 @@ use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::cli::context::{
-    AlwaysJson, CommandError, CommandResult, Globals, Input, Words, one_of, unreadable,
-};
+use crate::cli::context::{CommandError, CommandResult, Globals, Input, Words, one_of, unreadable};
 use glee_model::domain::ExitReason;
 use glee_model::rules::votes::vote::{Version, Vote, VoteAction, VoteLists, Voter, decide};
 use glee_protocol::text::printable;
@@ -47,8 +45,6 @@ pub(crate) struct Args {
     /// The voters who cannot be outvoted in conflicts of this type (replaces the default voters)
     #[arg(long, value_name = "TYPE=VOTERS", value_parser = priority)]
     facet_priority: Vec<(String, BTreeSet<Voter>)>,
-    #[command(flatten)]
-    _output: AlwaysJson,
 }
 
 const RULES: Words<Version> = &[

@@ -65,16 +65,12 @@ pub(crate) struct Args {
     /// If no watch is running, do nothing and exit with code 0
     #[arg(long)]
     if_running: bool,
-    #[arg(long, hide = true, conflicts_with = "if_running")]
-    if_watched: bool,
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
-    let if_running =
-        args.if_running | globals.is_earlier(args.if_watched, "--if-watched", "--if-running");
     let client = match connection::connect(globals)? {
         Ok(client) => client,
-        Err(_) if if_running => return Ok(ExitReason::Clean),
+        Err(_) if args.if_running => return Ok(ExitReason::Clean),
         Err(error) => return Err(error.into()),
     };
     match (&args.from, &args.kind) {

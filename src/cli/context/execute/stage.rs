@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use serde_json::json;
 
-use crate::cli::context::args::{FreshFlag, ReportFormat};
+use crate::cli::context::args::ReportFormat;
 use crate::cli::context::globals::Globals;
 use crate::cli::context::output::print;
 use crate::cli::context::{execute, history, names, place, settings};
@@ -31,8 +31,9 @@ pub(crate) struct StageRequest {
     /// Ask these agents instead of the default agents
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     agents: Vec<String>,
-    #[command(flatten)]
-    fresh: FreshFlag,
+    /// Start a new run instead of resuming an earlier run
+    #[arg(long)]
+    fresh: bool,
     #[command(flatten)]
     report: ReportFormat,
 }
@@ -49,7 +50,7 @@ impl StageRequest {
         let agents =
             names::full_of_any_role(&context.settings.agents, &self.agents, Role::Reviewer)?;
         let plan = plan(&context, id, &agents)?;
-        context.finish(context.ask(plan, self.fresh.is_given(globals))?)
+        context.finish(context.ask(plan, self.fresh)?)
     }
 }
 

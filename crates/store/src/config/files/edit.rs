@@ -10,7 +10,6 @@ use yaml_edit::path::YamlPath as _;
 use yaml_edit::{Document, MappingBuilder, YamlFile, YamlValue};
 
 use super::yaml;
-use crate::config::schema::{self, renamed};
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
@@ -28,7 +27,7 @@ pub enum EditError {
 /// exist.
 pub fn set(text: &str, key: &str, value: &Value) -> Result<String, EditError> {
     let before = read(text)?;
-    let path = path(&before, spelled(&before, key))?;
+    let path = path(&before, key)?;
     let mut wanted = before.clone();
     put(&mut wanted, &path, value.clone());
     let changed = [
@@ -40,7 +39,7 @@ pub fn set(text: &str, key: &str, value: &Value) -> Result<String, EditError> {
 
 pub fn unset(text: &str, key: &str) -> Result<String, EditError> {
     let before = read(text)?;
-    let path = path(&before, spelled(&before, key))?;
+    let path = path(&before, key)?;
     if at(&before, &path).is_none() {
         return Err(EditError::NotSet(key.to_owned()));
     }
@@ -92,13 +91,6 @@ fn read(text: &str) -> Result<Value, EditError> {
             None => error.message,
         })),
     }
-}
-
-/// Returns the earlier name of `key` if the document uses the earlier name. Otherwise returns `key`.
-fn spelled<'k>(document: &Value, key: &'k str) -> &'k str {
-    renamed::earlier(key)
-        .filter(|earlier| schema::at(document, earlier).is_some())
-        .unwrap_or(key)
 }
 
 fn path(document: &Value, key: &str) -> Result<Vec<String>, EditError> {
@@ -424,7 +416,7 @@ review:
   judge:
     escalate_to: human   # a person
 # the end
-limits: {total: 30m, idle: 5m} # caps
+limits: {call_timeout: 30m, idle_timeout: 5m} # caps
 ";
 
     #[test]
@@ -506,22 +498,22 @@ limits: {total: 30m, idle: 5m} # caps
                 "human   # a person\n  issues:\n    mandatory: [HIGH]\n",
             ),
             (
-                "limits.total",
+                "limits.call_timeout",
                 json!("10m"),
-                "{total: 30m, idle",
-                "{total: 10m, idle",
+                "{call_timeout: 30m, idle_timeout",
+                "{call_timeout: 10m, idle_timeout",
             ),
             (
-                "limits.grace",
+                "limits.kill_grace",
                 json!("1s"),
-                "idle: 5m}",
-                "idle: 5m, grace: 1s}",
+                "idle_timeout: 5m}",
+                "idle_timeout: 5m, kill_grace: 1s}",
             ),
             (
-                "budget.wall",
+                "budget.duration",
                 json!("1h"),
                 "# caps\n",
-                "# caps\n\nbudget:\n  wall: 1h\n",
+                "# caps\n\nbudget:\n  duration: 1h\n",
             ),
         ] {
             assert_eq!(FILE.matches(old).count(), 1, "{old}");
@@ -794,9 +786,9 @@ limits: {total: 30m, idle: 5m} # caps
     #[test]
     fn a_new_section_leaves_no_trace_when_it_goes() {
         for text in ["version: 1\n", "version: 1", FILE] {
-            let changed = set(text, "budget.wall", &json!("1h")).unwrap();
+            let changed = set(text, "budget.duration", &json!("1h")).unwrap();
             assert_eq!(
-                unset(&changed, "budget.wall").unwrap(),
+                unset(&changed, "budget.duration").unwrap(),
                 format!("{}\n", text.trim_end())
             );
         }

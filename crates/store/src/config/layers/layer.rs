@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::config::files::yaml::{self, YamlEntry, YamlNode, YamlPosition, YamlTree};
 use crate::config::origin::{Origin, Owner};
-use crate::config::schema::{self, SettingKey, renamed};
+use crate::config::schema::{self, SettingKey};
 use crate::config::{error::ConfigError, schema::suggest::closest};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -27,7 +27,6 @@ pub struct GivenAgent {
 pub struct Layer {
     pub values: BTreeMap<&'static str, Setting>,
     pub agents: Vec<GivenAgent>,
-    pub notices: Vec<String>,
 }
 
 /// Parses the text of a configuration file. If `name` is given, messages contain this file name and a position.
@@ -71,8 +70,7 @@ pub(crate) fn from_variables(variables: &[(String, String)]) -> Result<Layer, Co
         .iter()
         .filter(|(name, _)| name.starts_with("GLEE_"))
     {
-        let mut known = keys().chain(renamed::KEYS.map(|(earlier, _)| earlier));
-        if let Some(key) = known.find(|key| schema::variable(key) == *name) {
+        if let Some(key) = keys().find(|key| schema::variable(key) == *name) {
             let value = schema::find(key)
                 .expect("each name is that of a key")
                 .read(text);
@@ -98,52 +96,14 @@ pub(crate) fn from_flags(flags: &[(String, Value)]) -> Result<Layer, ConfigError
 }
 
 impl Layer {
-    fn add(
-        &mut self,
-        key: &'static SettingKey,
-        name: &str,
-        given: Setting,
-        place: Origin,
-    ) -> Result<(), ConfigError> {
-        if let Some(earlier) = renamed::earlier(&key.name) {
-            let (old, new, at) = match &place {
-                Origin::Variable(_) => (
-                    schema::variable(earlier),
-                    schema::variable(&key.name),
-                    String::new(),
-                ),
-                _ => (earlier.to_owned(), key.name.clone(), place.to_string()),
-            };
-            if self.values.contains_key(key.name.as_str()) {
-                return Err(ConfigError::BothNames {
-                    place,
-                    earlier: old,
-                    today: new,
-                });
-            }
-            if name == earlier {
-                self.notices
-                    .push(format!("{at}{}", renamed::notice(&old, &new)));
-            }
-        }
-        self.values.insert(&key.name, given);
-        Ok(())
-    }
-
     fn set(&mut self, name: &str, value: &Value, place: Origin) -> Result<(), ConfigError> {
         let key = schema::find(name).ok_or_else(|| unknown(place.clone(), name))?;
         let value = key
             .check(value)
             .map_err(|misfit| ConfigError::value(place.clone(), name, misfit))?;
-        self.add(
-            key,
-            name,
-            Setting {
-                value,
-                origin: place.clone(),
-            },
-            place,
-        )
+        let origin = place;
+        self.values.insert(&key.name, Setting { value, origin });
+        Ok(())
     }
 }
 
@@ -211,7 +171,7 @@ impl Reader<'_> {
                 self.agents(&entry.value)?;
             } else if let Some(key) = schema::find(&full) {
                 let given = self.value(key, &full, &entry.value)?;
-                self.layer.add(key, &full, given, (self.place)(entry.at))?;
+                self.layer.values.insert(&key.name, given);
             } else if schema::children(&full).is_empty() {
                 return Err(unknown((self.place)(entry.at), &full));
             } else {
@@ -327,7 +287,6 @@ mod tests {
                         }
                     )]),
                 }],
-                notices: Vec::new(),
             }
         );
         assert_eq!(
@@ -420,66 +379,6 @@ mod tests {
             ),
         ] {
             assert_eq!(message(text), expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn earlier_names_work_and_name_todays() {
-        let layer = from_text(
-            Owner::User,
-            Some("c.yml"),
-            "limits:\n  total: 9m\nreview: {max_file_size: 2MiB}\n",
-        )
-        .unwrap();
-        assert_eq!(layer.values["limits.call_timeout"].value, json!("9m"));
-        assert_eq!(
-            layer.notices,
-            ["c.yml:2:3: `limits.total` is now called `limits.call_timeout`"]
-        );
-        assert_eq!(
-            message("limits: {idle: soon}\n"),
-            "c.yml:1:16: `limits.idle` cannot be `soon` | allowed: a duration such as 90s, 10m or 1h30m"
-        );
-        for text in [
-            "budget: {wall: 1h, duration: 1h}\n",
-            "budget: {duration: 1h, wall: 1h}\n",
-        ] {
-            let said = message(text);
-            let (_, said) = said.split_once(": `").unwrap();
-            assert_eq!(
-                said,
-                "budget.wall` and `budget.duration` are two names of one key, but both are set | remove \
-                 `budget.wall`, the old name of the key"
-            );
-        }
-        let set = |names: &[&str]| {
-            let variables: Vec<_> = names
-                .iter()
-                .map(|name| ((*name).to_owned(), "5s".to_owned()))
-                .collect();
-            from_variables(&variables)
-        };
-        let layer = set(&["GLEE_WATCH_SETTLE"]).unwrap();
-        assert_eq!(
-            layer.values["watch.debounce"].origin,
-            Origin::Variable("GLEE_WATCH_SETTLE".to_owned())
-        );
-        assert_eq!(
-            layer.notices,
-            ["`GLEE_WATCH_SETTLE` is now called `GLEE_WATCH_DEBOUNCE`"]
-        );
-        let both = set(&["GLEE_WATCH_SETTLE", "GLEE_WATCH_DEBOUNCE"])
-            .unwrap_err()
-            .to_string();
-        assert!(
-            both.contains("`GLEE_WATCH_SETTLE` and `GLEE_WATCH_DEBOUNCE` are two names of one key"),
-            "{both}"
-        );
-        for (earlier, today) in renamed::KEYS {
-            assert_eq!(
-                schema::find(earlier).map(|key| key.name.as_str()),
-                Some(today)
-            );
         }
     }
 

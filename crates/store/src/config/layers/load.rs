@@ -41,7 +41,6 @@ pub struct Loaded {
     pub settings: Settings,
     /// The settings by dotted key.
     pub values: BTreeMap<String, Setting>,
-    pub notices: Vec<String>,
     /// The part of the project's configuration file that the user has not approved yet.
     pub untrusted: Option<UntrustedConfig>,
     /// The agents whose command, adapter or variables come from the project's file and need trust.
@@ -73,15 +72,6 @@ pub fn load(sources: &ConfigSources<'_>) -> Result<Loaded, ConfigError> {
     Ok(Loaded {
         settings: resolved.settings,
         values: resolved.values,
-        notices: [
-            &layers.user,
-            &layers.project,
-            &layers.variables,
-            &layers.flags,
-        ]
-        .iter()
-        .flat_map(|layer| layer.notices.clone())
-        .collect(),
         untrusted: untrusted(sources, &layers.project)?,
         project_agents: trust::agents(&layers.project),
         project_file: project_file.filter(|_| project.is_some()),

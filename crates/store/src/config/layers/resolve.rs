@@ -465,9 +465,6 @@ limits: {max_output_size: 3MB}
         // Unknown keys are ignored; missing keys have their defaults.
         record.insert("review.moods".to_owned(), json!("bright"));
         record.remove("review.debate");
-        // Earlier versions of Glee recorded keys under their earlier names.
-        let duration = record.remove("budget.duration").unwrap();
-        record.insert("budget.wall".to_owned(), duration);
         let review = ReviewSettings {
             debate: DebateRounds::Off,
             ..settings.review.clone()

@@ -1,7 +1,6 @@
 //! Derives the keys of the configuration and the published JSON Schema from [`Settings`].
 
 pub mod forms;
-pub mod renamed;
 pub mod suggest;
 pub mod units;
 pub mod values;
@@ -175,9 +174,8 @@ fn words(schema: &Value) -> Vec<&str> {
         .collect()
 }
 
-/// Finds a key by its present or earlier name. Keys of agents, such as `role`, are not found.
+/// Finds a key by its name. Keys of agents, such as `role`, are not found.
 pub fn find(name: &str) -> Option<&'static SettingKey> {
-    let name = renamed::today(name).unwrap_or(name);
     KEYS.iter().find(|key| key.name == name)
 }
 

@@ -53,9 +53,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let events = journal.events(&run)?;
     let plan = lookup::plan(&events, &run)?;
     let mut values = Settings::of_record(&plan.settings).recorded();
-    for (key, value) in changed {
-        values.insert(globals.key_today(&key).to_owned(), value);
-    }
+    values.extend(changed);
     let flags = values.into_iter().collect();
     let settings = config::load(&ConfigSources {
         flags,

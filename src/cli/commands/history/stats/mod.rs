@@ -46,7 +46,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DATE", value_parser = period::first_day)]
     since: Option<Date>,
     /// Write an HTML page to FILE; the page needs no other file
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "format"])]
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
     html: Option<PathBuf>,
     #[command(flatten)]
     output: JsonFlag,

@@ -11,7 +11,7 @@ use tokio::sync::{oneshot, watch as channel};
 
 use crate::cli::commands::work::watch::connection::address;
 use crate::cli::context::{
-    BasicFormat, CommandError, CommandResult, FreshFlag, Globals, Input, ReportFormat, execute,
+    BasicFormat, CommandError, CommandResult, Globals, Input, ReportFormat, execute,
     history, names, place, pretty, settings, stream,
 };
 use crate::cli::style::watch_status;
@@ -44,8 +44,9 @@ pub(crate) struct WatchOptions {
     /// Continue the watch after all started agents have ended
     #[arg(long)]
     stay: bool,
-    #[command(flatten)]
-    fresh: FreshFlag,
+    /// Start a new run instead of resuming an earlier run
+    #[arg(long)]
+    fresh: bool,
     #[command(flatten)]
     report: ReportFormat,
 }
@@ -66,7 +67,7 @@ pub(crate) fn run(args: &WatchOptions, globals: &Globals) -> CommandResult {
     let flags = lists
         .into_iter()
         .filter_map(|(key, names)| Some((key.to_owned(), json!(names.as_ref()?))));
-    let fresh = args.fresh.is_given(globals);
+    let fresh = args.fresh;
     let (places, settings) = settings::runnable(globals, flags.collect(), None)?;
     execute::require_sandbox(&settings)?;
     let state_dir = place::state_dir()?;
