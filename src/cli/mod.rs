@@ -27,8 +27,7 @@ use ui::stream;
 use glee_agents::process::own_process;
 use glee_model::domain::ExitReason;
 use glee_protocol::{secrets, text::printable};
-use glee_store::config::files::paths;
-use glee_system::{log, private};
+use glee_system::log;
 
 /// The help text with the commands in groups. The text fits on a screen of 24 lines.
 const HELP: &str = "\
@@ -182,11 +181,6 @@ fn usage(error: &clap::Error) -> ExitCode {
 }
 
 fn run(command: &Command, globals: &Globals) -> CommandResult {
-    if let Ok(state_dir) = paths::state_dir() {
-        // A failure to restrict the permissions is ignored. For example, Glee cannot restrict the permissions if
-        // the state folder belongs to another user.
-        drop(private::tighten(&state_dir));
-    }
     let (variable, filter) = (log::VARIABLE, std::env::var(log::VARIABLE).ok());
     log::begin(globals.verbose, filter.as_deref(), clean).map_err(|error| {
         CommandError::usage(error.to_string()).hint(format!(

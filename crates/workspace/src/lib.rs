@@ -31,5 +31,5 @@ pub use guard::{
 };
 pub use root::Workspace;
 pub use select::{FilePart, SelectOptions, SelectionRules, Since, Target, TargetSpec};
-pub use snapshot::{BeforeImage, Kept, Needed, Prunable, Restaged, TreeId, remove_folder};
+pub use snapshot::{BeforeImage, Needed, Prunable, Restaged, TreeId, remove_folder};
 pub use undo::{Clash, Forced, UndoConflict, UndoEffect, UndoOptions, UndoPlan, Undone};

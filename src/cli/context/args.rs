@@ -219,4 +219,3 @@ pub(crate) struct UserFlag {
     #[arg(long)]
     pub(crate) user: bool,
 }
-

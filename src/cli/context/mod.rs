@@ -12,8 +12,8 @@ pub(crate) mod place;
 pub(crate) mod settings;
 
 pub(crate) use args::{
-    JsonFlag, POLICIES, ROUTES, ReasonFlag, ReportFormat, ReportOutputs,
-    RunArg, UserFlag, Words, number, one_of,
+    JsonFlag, POLICIES, ROUTES, ReasonFlag, ReportFormat, ReportOutputs, RunArg, UserFlag, Words,
+    number, one_of,
 };
 pub(crate) use config_edit::{ConfigTarget, HEAD};
 pub(crate) use execute::CommandContext;

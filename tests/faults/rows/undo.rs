@@ -426,25 +426,9 @@ pub(crate) fn add(cases: &mut Cases) {
 fn private(cases: &mut Cases) {
     const ROW: &str = "what is kept is private";
     for kind in Kind::ALL {
-        for (umask, older) in [
-            ("000", false),
-            ("022", false),
-            ("077", false),
-            ("022", true),
-        ] {
-            let name = if older {
-                "in a folder of an older Glee's"
-            } else {
-                "with the umask"
-            };
-            cases.add(ROW, format!("{} {name} {umask}", kind.word()), move || {
+        for umask in ["000", "022", "077"] {
+            cases.add(ROW, format!("{} with the umask {umask}", kind.word()), move || {
                 let scene = coded(kind, &[Step::Write("made.py".into(), "made\n".into())]);
-                let state = scene.state().display().to_string();
-                if older {
-                    assert!(scene.shell(&format!(
-                        "cd {state}; rm -f private; chmod 755 . objects kept copies; chmod 644 tree-*.lock; true"
-                    )));
-                }
                 scene.write("private.txt", "PRIVATE\n");
                 assert!(scene.shell("chmod 600 private.txt"));
                 let glee = env!("CARGO_BIN_EXE_glee");

@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::git::plumbing::{EMPTY_SHA1, EMPTY_SHA256};
-use crate::git::{Repository, SUBMODULE, object_id, path_bytes, records};
+use crate::git::{Repository, SUBMODULE, path_bytes, records};
 use crate::snapshot::manifest::{TreeId, run_folder};
 use crate::{Result, WorkspaceError};
 use glee_model::domain::RunId;
@@ -71,17 +71,6 @@ pub(crate) fn open(run: &RunId, top: &Path, state_dir: &Path) -> Result<Option<R
         EMPTY_SHA1
     };
     Repository::backup(&folder, top, empty_tree).map(Some)
-}
-
-/// Reads the tree id and the top folder of the work tree, as recorded by an earlier version of Glee.
-pub(crate) fn noted(run: &RunId, state_dir: &Path) -> Option<(String, PathBuf)> {
-    let note = std::fs::read(run_folder(run, state_dir).join("tree")).ok()?;
-    let mut lines = note.split(|byte| *byte == b'\n');
-    let tree = lines.next().and_then(object_id)?;
-    Some((
-        tree,
-        path_bytes::path(&path_bytes::unquoted(lines.next()?)?),
-    ))
 }
 
 /// Creates hard links to the needed objects that are loose. Returns the ids of the needed objects that cannot be

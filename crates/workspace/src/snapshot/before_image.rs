@@ -16,8 +16,7 @@ use glee_model::domain::RunId;
 /// The snapshot before the first call of a run's coder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BeforeImage {
-    /// The path of the file that lists the run's snapshots, relative to the state folder. In runs of earlier
-    /// versions of Glee, this field contains a git ref or an absolute path.
+    /// The path of the file that lists the run's snapshots, relative to the state folder.
     pub kept_as: String,
     pub tree: TreeId,
 }

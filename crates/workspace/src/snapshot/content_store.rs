@@ -16,7 +16,7 @@ use crate::snapshot::manifest::{
 };
 use crate::snapshot::{content_store, permissions};
 use crate::{Result, WorkspaceError};
-use glee_system::{files, private};
+use glee_system::private;
 
 /// The maximum number of files in a snapshot.
 const FILES: usize = 100_000;
@@ -96,50 +96,21 @@ pub(crate) fn record(root: &Path, state_dir: &Path, beyond: &Beyond) -> Result<R
     })
 }
 
-/// Reads the tree id and the top folder of the work tree, as recorded by an earlier version of Glee.
-pub(crate) fn noted(note: &Path) -> Option<(String, PathBuf)> {
-    let text = files::read(note).ok()?;
-    let mut lines = text.split(|byte| *byte == b'\n');
-    let tree = path_bytes::shown(lines.next()?);
-    Some((
-        tree,
-        path_bytes::path(&path_bytes::unquoted(lines.next()?)?),
-    ))
-}
-
-/// The recorded trees in the notes of all runs, including runs of earlier versions of Glee.
+/// The recorded trees in the notes of all runs.
 pub(crate) fn noted_trees(state_dir: &Path) -> Vec<TreeId> {
-    let below = |folder: &Path| {
-        std::fs::read_dir(folder)
-            .into_iter()
-            .flatten()
-            .flatten()
-            .map(|entry| entry.path())
-    };
-    let mut trees = Vec::new();
-    for run in below(&state_dir.join("kept")) {
-        match SnapshotNote::read_in(&run) {
-            Some(note) => trees.extend(note.trees()),
-            None => trees.extend(
-                below(&run)
-                    .filter_map(|note| noted(&note))
-                    .map(|(tree, _)| TreeId(tree)),
-            ),
-        }
-    }
-    trees
+    let runs = std::fs::read_dir(state_dir.join("kept"))
+        .into_iter()
+        .flatten()
+        .flatten();
+    runs.filter_map(|run| SnapshotNote::read_in(&run.path()))
+        .flat_map(SnapshotNote::trees)
+        .collect()
 }
 
-/// Reads the files of a snapshot. `tree` is the id of the snapshot, or the path of a note that contains the id.
+/// Reads the files of a snapshot.
 pub(crate) fn image(tree: &str, state_dir: &Path) -> Result<Image> {
     let gone = || WorkspaceError::Gone(tree.to_owned());
-    let note = Some(Path::new(tree)).filter(|note| note.starts_with(state_dir));
-    let noted = note.and_then(noted).map(|(tree, _)| tree);
-    let hash = noted
-        .as_deref()
-        .unwrap_or(tree)
-        .strip_prefix("blake3:")
-        .ok_or_else(gone)?;
+    let hash = tree.strip_prefix("blake3:").ok_or_else(gone)?;
     let GitObject::Bytes(text) = read(state_dir, hash, u64::MAX) else {
         return Err(gone());
     };

@@ -102,7 +102,7 @@ pub struct SnapshotNote {
 }
 
 impl SnapshotNote {
-    /// Returns `None` if the run has no coder, or if an earlier version of Glee recorded the run.
+    /// Returns `None` if the run has no coder.
     pub fn read(run: &RunId, state_dir: &Path) -> Option<Self> {
         Self::read_in(&run_folder(run, state_dir))
     }

@@ -18,6 +18,5 @@ pub use manifest::TreeId;
 pub use manifest::{
     COMPARED_CAP, FileKind, Image, ManifestEntry, SnapshotNote, differing, run_folder,
 };
-pub use opened::Kept;
 pub use prune::{Needed, Prunable, remove_folder};
 pub use restage::Restaged;

@@ -1,7 +1,6 @@
-//! Deletes the snapshots of old runs: the refs, the folders, and the objects that no remaining run needs.
+//! Deletes the snapshots of old runs: the folders, and the objects that no remaining run needs.
 //!
-//! The events of the runs remain in the history. In the user's repository, a prune removes only refs below
-//! `refs/glee/run/`. Earlier versions of Glee created these refs.
+//! The events of the runs remain in the history. A prune changes nothing in the user's repository.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -47,17 +46,6 @@ impl Workspace {
         };
         let mut freed = 0;
         for Prunable { run, .. } in runs {
-            if let Some(git) = &self.repository {
-                git.refuse_links(["refs/glee", "refs/glee/run"])?;
-                let refs = format!("refs/glee/run/{run}/");
-                let found = git
-                    .call(["for-each-ref", "--format=delete %(refname)", &refs])
-                    .output()?;
-                if !found.is_empty() {
-                    git.call(["update-ref", "--no-deref", "--stdin"])
-                        .output_of(&found)?;
-                }
-            }
             let folder = run_folder(run, state_dir);
             freed += remove_folder(&folder).map_err(WorkspaceError::state(&folder))?;
         }

@@ -91,7 +91,7 @@ impl Workspace {
             .ok()
     }
 
-    /// The files of a recorded tree. `tree` is a tree id, a git ref, or the path of a snapshot note.
+    /// The files of a recorded tree.
     pub fn image(&self, tree: &str, state_dir: &Path) -> Result<Image> {
         match &self.repository {
             Some(git) => git.image(tree, state_dir),
@@ -112,10 +112,7 @@ impl Workspace {
 impl Repository {
     pub fn image(&self, tree: &str, state_dir: &Path) -> Result<Image> {
         let gone = || WorkspaceError::Gone(tree.to_owned());
-        let id = match object_id(tree.as_bytes()) {
-            Some(id) => id,
-            None => self.find(&format!("{tree}^{{tree}}"))?.ok_or_else(gone)?,
-        };
+        let id = object_id(tree.as_bytes()).ok_or_else(gone)?;
         let objects = self.objects_in(state_dir);
         let listed = self
             .call(["ls-tree", "-r", "-z", "--full-tree", &id])

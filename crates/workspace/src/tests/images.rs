@@ -539,7 +539,7 @@ fn objects_that_cannot_be_linked_are_copied_and_no_others() {
         std::fs::remove_dir_all(tree.root().join(".git")).unwrap();
         assert_eq!(
             tree.open()
-                .undo(&run, &KEPT, &UndoOptions::default(), &state)
+                .undo(&run, &UndoOptions::default(), &state)
                 .unwrap()
                 .files,
             1

@@ -87,13 +87,13 @@ impl Tree {
 
     fn undo(&self) -> Undone {
         self.open()
-            .undo(&run_id(), &KEPT, &UndoOptions::default(), &self.state())
+            .undo(&run_id(), &UndoOptions::default(), &self.state())
             .unwrap()
     }
 
     fn redo(&self) -> Undone {
         self.open()
-            .redo(&run_id(), &KEPT, &UndoOptions::default(), &self.state())
+            .redo(&run_id(), &UndoOptions::default(), &self.state())
             .unwrap()
     }
 
@@ -152,12 +152,6 @@ fn try_git(folder: &Path, args: &[&str]) -> Output {
     }
     command.output().unwrap()
 }
-
-/// A run of this version can be undone without its events.
-const KEPT: Kept<'static> = Kept {
-    kept_as: "",
-    left: None,
-};
 
 const RUN: &str = "0190-run";
 

@@ -305,12 +305,12 @@ impl World {
         let id = self.runs[index].id.clone();
         let undo = || {
             self.open
-                .undo(&id, &KEPT, &UndoOptions::default(), &state)
+                .undo(&id, &UndoOptions::default(), &state)
                 .unwrap()
         };
         let redo = || {
             self.open
-                .redo(&id, &KEPT, &UndoOptions::default(), &state)
+                .redo(&id, &UndoOptions::default(), &state)
                 .unwrap()
         };
 
@@ -351,7 +351,7 @@ impl World {
         let found = self.disk();
         let redone = self
             .open
-            .redo(&id, &KEPT, &UndoOptions::default(), &self.tree.state())
+            .redo(&id, &UndoOptions::default(), &self.tree.state())
             .unwrap();
         let left = self.disk();
         for (path, what) in &found {

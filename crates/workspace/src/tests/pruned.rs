@@ -75,7 +75,7 @@ fn an_old_run_is_deleted_and_a_newer_one_is_restored_byte_for_byte() {
             "a second time there is nothing"
         );
 
-        let undo = |run: &RunId| open.undo(run, &KEPT, &UndoOptions::default(), &state);
+        let undo = |run: &RunId| open.undo(run, &UndoOptions::default(), &state);
         assert!(undo(&run(1)).is_err());
         assert!(open.changes(&old.tree, &after, &state).is_err());
         assert_eq!(open.changes(&new.tree, &now, &state).unwrap().len(), 1);
@@ -91,46 +91,4 @@ fn an_old_run_is_deleted_and_a_newer_one_is_restored_byte_for_byte() {
             "two\n"
         );
     }
-}
-
-#[test]
-fn the_users_repository_loses_nothing_but_the_refs_of_the_run() {
-    let tree = Tree::git();
-    let state = tree.state();
-    std::fs::create_dir(&state).unwrap();
-    tree.write("a.rs", "a\n");
-    tree.commit("one");
-    tree.run(&["tag", "mine"]);
-    // The form of earlier versions.
-    for number in [1, 2] {
-        tree.run(&[
-            "update-ref",
-            &format!("refs/glee/run/{}/before", run(number)),
-            "HEAD",
-        ]);
-    }
-    let gone = Prunable {
-        run: run(1),
-        trees: Vec::new(),
-    };
-    tree.open()
-        .prune(
-            &[gone],
-            &Needed {
-                trees: Vec::new(),
-                since: SystemTime::now(),
-            },
-            &state,
-        )
-        .unwrap();
-    let refs = tree.run(&["for-each-ref", "--format=%(refname)"]);
-    assert_eq!(
-        refs.lines().collect::<Vec<_>>(),
-        [
-            "refs/glee/run/01a00000-0000-7000-8000-000000000002/before",
-            "refs/heads/main",
-            "refs/tags/mine"
-        ]
-    );
-    assert_eq!(tree.run(&["fsck", "--no-dangling"]), "");
 }

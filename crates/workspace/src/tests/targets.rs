@@ -492,7 +492,7 @@ fn a_linked_worktree_shares_the_history_and_has_its_own_tree() {
     linked.keep(&run_id(), &tree.state()).unwrap();
     let error = tree
         .open()
-        .undo(&run_id(), &KEPT, &UndoOptions::default(), &tree.state())
+        .undo(&run_id(), &UndoOptions::default(), &tree.state())
         .unwrap_err();
     assert!(matches!(error, WorkspaceError::OtherTree { .. }), "{error}");
 }

@@ -24,9 +24,7 @@ impl Tree {
     }
 
     fn undo_by(&self, decided: &UndoOptions) -> Undone {
-        self.open()
-            .undo(&run_id(), &KEPT, decided, &self.state())
-            .unwrap()
+        self.open().undo(&run_id(), decided, &self.state()).unwrap()
     }
 }
 
@@ -390,7 +388,7 @@ fn a_moved_tree_is_recognised_and_another_one_at_its_path_is_refused() {
         );
         assert_eq!(
             moved
-                .undo(&run_id(), &KEPT, &UndoOptions::default(), &tree.state())
+                .undo(&run_id(), &UndoOptions::default(), &tree.state())
                 .unwrap()
                 .files,
             3
@@ -403,7 +401,7 @@ fn a_moved_tree_is_recognised_and_another_one_at_its_path_is_refused() {
         for decided in [UndoOptions::default(), forced()] {
             let error = tree
                 .open()
-                .undo(&run_id(), &KEPT, &decided, &tree.state())
+                .undo(&run_id(), &decided, &tree.state())
                 .unwrap_err();
             assert!(
                 matches!(error, WorkspaceError::OtherRepository { .. }),
@@ -411,7 +409,7 @@ fn a_moved_tree_is_recognised_and_another_one_at_its_path_is_refused() {
             );
             assert!(
                 tree.open()
-                    .redo(&run_id(), &KEPT, &decided, &tree.state())
+                    .redo(&run_id(), &decided, &tree.state())
                     .is_err()
             );
         }
@@ -431,95 +429,10 @@ fn a_copy_is_accepted_only_if_the_original_is_missing() {
         .unwrap();
     assert!(copied.success());
     let open = || Workspace::discover(&copy).unwrap();
-    let undo = || open().undo(&run_id(), &KEPT, &UndoOptions::default(), &tree.state());
+    let undo = || open().undo(&run_id(), &UndoOptions::default(), &tree.state());
     assert!(matches!(undo(), Err(WorkspaceError::OtherTree { .. })));
     std::fs::remove_dir_all(tree.root()).unwrap();
     assert_eq!(undo().unwrap().files, 3);
-}
-
-#[test]
-fn runs_of_earlier_versions_are_undone_by_the_same_rule() {
-    let tree = Tree::git();
-    tree.write("a.py", "1\n");
-    tree.write("b.py", "1\n");
-    tree.commit("one");
-    let state = tree.state();
-    let before = tree.open().snapshot(&state).unwrap();
-    // The earlier version kept the tree under a ref of the user's repository.
-    let objects = state
-        .join("objects")
-        .read_dir()
-        .unwrap()
-        .next()
-        .unwrap()
-        .unwrap()
-        .path();
-    let message = format!(
-        "The tree around Glee's run {RUN}\n\nRoot: {}\n",
-        tree.root().display()
-    );
-    let commit = Command::new("git")
-        .current_dir(tree.root())
-        .env("GIT_ALTERNATE_OBJECT_DIRECTORIES", &objects)
-        .args([
-            "-c",
-            "user.name=x",
-            "-c",
-            "user.email=x@x",
-            "commit-tree",
-            "-m",
-            &message,
-            &before.0,
-        ])
-        .output()
-        .unwrap();
-    let commit = String::from_utf8(commit.stdout).unwrap().trim().to_owned();
-    let copied = Command::new("cp")
-        .arg("-r")
-        .arg(objects.join("."))
-        .arg(tree.root().join(".git/objects"))
-        .status();
-    assert!(copied.unwrap().success());
-    let place = format!("refs/glee/run/{RUN}/before");
-    tree.run(&["update-ref", &place, &commit]);
-    tree.write("a.py", "coder\n");
-    tree.write("made.py", "coder\n");
-    let left = tree.open().snapshot(&state).unwrap();
-    tree.write("b.py", "mine\n");
-    tree.write("mine.py", "mine\n");
-    let kept = Kept {
-        kept_as: &place,
-        left: Some(&left),
-    };
-    let undone = tree
-        .open()
-        .undo(&run_id(), &kept, &UndoOptions::default(), &state)
-        .unwrap();
-    assert_eq!(
-        undone,
-        Undone {
-            files: 2,
-            ..Undone::default()
-        }
-    );
-    assert_eq!(
-        [tree.read("a.py"), tree.read("b.py"), tree.read("mine.py")],
-        ["1\n", "mine\n", "mine\n"]
-    );
-    let redone = tree
-        .open()
-        .redo(&run_id(), &kept, &UndoOptions::default(), &state)
-        .unwrap();
-    assert_eq!(
-        (redone.files, tree.read("made.py")),
-        (2, "coder\n".to_owned())
-    );
-    assert_eq!(
-        tree.open()
-            .restore(&run_id(), &kept, &state, &tree.folder.path().join("out"))
-            .unwrap(),
-        2
-    );
 }
 
 #[test]
@@ -543,8 +456,7 @@ fn an_ignored_file_that_was_visible_meanwhile_stays() {
                 tree.remove("b");
             }
             open.after_coder_call(&run, &state).unwrap();
-            open.undo(&run, &KEPT, &UndoOptions::default(), &state)
-                .unwrap();
+            open.undo(&run, &UndoOptions::default(), &state).unwrap();
             let left = std::fs::read(tree.root().join("b")).ok();
             assert_eq!(
                 left.as_deref(),

@@ -14,7 +14,7 @@ use std::path::Path;
 use crate::git::{GitObject, Repository, path_bytes};
 use crate::guard::{TreeIdentity, TreeRelation};
 use crate::snapshot::{
-    Bytes, FileKind, Ignored, Image, Kept, ManifestEntry, SnapshotNote, differing, ignored_files,
+    Bytes, FileKind, Ignored, Image, ManifestEntry, SnapshotNote, differing, ignored_files,
 };
 use crate::undo::three_way;
 use crate::undo::three_way::{Clash, FileContent, UndoEffect};
@@ -97,17 +97,10 @@ impl Workspace {
     /// Undoes the changes of a run's coder. Fails if a snapshot is missing, if the tree does not belong to the
     /// run, or if the state folder cannot be used. In these cases, no file is changed. If some files cannot be
     /// written, restores all other files, and then fails with [`WorkspaceError::NotRestored`].
-    pub fn undo(
-        &self,
-        run: &RunId,
-        kept: &Kept<'_>,
-        options: &UndoOptions,
-        state_dir: &Path,
-    ) -> Result<Undone> {
-        self.refuse_other(run, kept, state_dir)?;
+    pub fn undo(&self, run: &RunId, options: &UndoOptions, state_dir: &Path) -> Result<Undone> {
+        self.refuse_other(run, state_dir)?;
         let mut log = UndoLog::read(run, state_dir)?;
-        let (work, folders) =
-            self.work_of_undo(run, kept, Work::new(options, true), &log, state_dir)?;
+        let (work, folders) = self.work_of_undo(run, Work::new(options, true), &log, state_dir)?;
         if !work.steps.is_empty() {
             log.undone.extend(
                 work.steps
@@ -123,14 +116,13 @@ impl Workspace {
     pub fn plan_undo(
         &self,
         run: &RunId,
-        kept: &Kept<'_>,
         options: &UndoOptions,
         state_dir: &Path,
     ) -> Result<UndoPlan> {
-        self.refuse_other(run, kept, state_dir)?;
+        self.refuse_other(run, state_dir)?;
         let log = UndoLog::read(run, state_dir)?;
         Ok(self
-            .work_of_undo(run, kept, Work::new(options, false), &log, state_dir)?
+            .work_of_undo(run, Work::new(options, false), &log, state_dir)?
             .0
             .plan())
     }
@@ -148,12 +140,11 @@ impl Workspace {
     fn work_of_undo<'a>(
         &self,
         run: &RunId,
-        kept: &Kept<'_>,
         mut work: Work<'a>,
         log: &UndoLog,
         state_dir: &Path,
     ) -> Result<(Work<'a>, BTreeSet<Vec<u8>>)> {
-        let (mut spans, mut bytes) = self.opened_run(run, kept, state_dir)?;
+        let (mut spans, mut bytes) = self.opened_run(run, state_dir)?;
         let ignored = Ignored::read(run, state_dir);
         let before = spans.iter().flat_map(|(before, _)| before.keys());
         let folders = before
@@ -216,14 +207,8 @@ impl Workspace {
 
     /// Restores the contents that an undo replaced. If a file was changed after the undo, Glee merges the changes
     /// or reports a conflict.
-    pub fn redo(
-        &self,
-        run: &RunId,
-        kept: &Kept<'_>,
-        options: &UndoOptions,
-        state_dir: &Path,
-    ) -> Result<Undone> {
-        self.refuse_other(run, kept, state_dir)?;
+    pub fn redo(&self, run: &RunId, options: &UndoOptions, state_dir: &Path) -> Result<Undone> {
+        self.refuse_other(run, state_dir)?;
         let mut log = UndoLog::read(run, state_dir)?;
         let (work, mut done) = self.work_of_redo(Work::new(options, true), &log)?;
         done.extend(work.steps.iter().map(|step| step.path.clone()));
@@ -237,11 +222,10 @@ impl Workspace {
     pub fn plan_redo(
         &self,
         run: &RunId,
-        kept: &Kept<'_>,
         options: &UndoOptions,
         state_dir: &Path,
     ) -> Result<UndoPlan> {
-        self.refuse_other(run, kept, state_dir)?;
+        self.refuse_other(run, state_dir)?;
         let log = UndoLog::read(run, state_dir)?;
         Ok(self.work_of_redo(Work::new(options, false), &log)?.0.plan())
     }
@@ -312,17 +296,11 @@ impl Workspace {
     }
 
     /// Writes the first snapshot of a run to a folder that must be new or empty. Returns the number of files.
-    pub fn restore(
-        &self,
-        run: &RunId,
-        kept: &Kept<'_>,
-        state_dir: &Path,
-        into: &Path,
-    ) -> Result<u64> {
+    pub fn restore(&self, run: &RunId, state_dir: &Path, into: &Path) -> Result<u64> {
         let unwritable = |source: std::io::Error| {
             WorkspaceError::NotRestored(vec![format!("`{}` ({source})", into.display())])
         };
-        let (spans, mut bytes) = self.opened_run(run, kept, state_dir)?;
+        let (spans, mut bytes) = self.opened_run(run, state_dir)?;
         std::fs::create_dir_all(into).map_err(unwritable)?;
         if std::fs::read_dir(into)
             .map_err(unwritable)?

@@ -6,8 +6,8 @@ use std::process;
 use serde_json::{Map, Value, json};
 
 use crate::cli::context::{
-    CommandError, CommandResult, ConfigTarget, Globals, HEAD, JsonFlag, UserFlag,
-    names, pretty, print, settings, stream,
+    CommandError, CommandResult, ConfigTarget, Globals, HEAD, JsonFlag, UserFlag, names, pretty,
+    print, settings, stream,
 };
 use crate::cli::ui::dialogs::questions;
 use glee_model::domain::ExitReason;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::commands::history::runs::lookup;
 use crate::cli::context::{
-    CommandError, CommandResult, Globals, Input, POLICIES, one_of, pretty, print,
-    settings, stream, unreadable,
+    CommandError, CommandResult, Globals, Input, POLICIES, one_of, pretty, print, settings, stream,
+    unreadable,
 };
 use glee_model::domain::ExitReason;
 use glee_model::rules::consensus::{self, Answers, Member, Policy};

@@ -377,8 +377,7 @@ pub enum ReviewEvent {
     },
     /// A snapshot of the tree before the coder's first edit.
     BeforeImage {
-        /// The file that describes the snapshot, as a path relative to the state folder. Older runs recorded a git
-        /// ref or an absolute path.
+        /// The file that describes the snapshot, as a path relative to the state folder.
         kept_as: String,
         tree: String,
     },

@@ -114,8 +114,7 @@ pub struct Anchor {
     pub category: String,
     /// The words of the title in lower case, separated by single spaces.
     pub text: String,
-    /// The finding's line within the block, counted from 0. `offset` is absent if the finding has no line, or if
-    /// an earlier version of Glee wrote the record.
+    /// The finding's line within the block, counted from 0. `offset` is absent if the finding has no line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

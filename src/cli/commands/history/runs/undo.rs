@@ -16,7 +16,7 @@ use glee_protocol::text::printable;
 use glee_store::history::store::{self, Journal};
 use glee_workspace::root::Workspace;
 use glee_workspace::{
-    Forced, Kept, TreeId, UndoConflict, UndoEffect, UndoOptions, UndoPlan, Undone,
+    Forced, UndoConflict, UndoEffect, UndoOptions, UndoPlan, Undone,
 };
 
 /// Undo the changes that the coder made in a run
@@ -68,8 +68,7 @@ struct Found {
     workspace: Workspace,
     journal: Journal,
     run: RunId,
-    kept_as: Option<String>,
-    left: Option<TreeId>,
+    called_coder: bool,
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
@@ -85,22 +84,17 @@ fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
         workspace,
         mut journal,
         run,
-        kept_as,
-        left,
+        called_coder,
     } = found;
     let state_dir = place::state_dir()?;
     let _lock = workspace.lock(&state_dir, &run)?;
-    let Some(kept_as) = kept_as else {
+    if !called_coder {
         stream::err(&format!(
             "Run {} changed nothing: it called no coder. Nothing to undo.\n",
             run.short()
         ));
         return Ok(ExitReason::Clean);
-    };
-    let kept = Kept {
-        kept_as: &kept_as,
-        left: left.as_ref(),
-    };
+    }
     let was_undone = workspace.is_undone(&run, &state_dir);
     let forced = if args.force {
         Forced::All
@@ -112,8 +106,8 @@ fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
         remove_new: args.remove_new,
     };
     let plan = match args.redo {
-        true => workspace.plan_redo(&run, &kept, &options, &state_dir),
-        false => workspace.plan_undo(&run, &kept, &options, &state_dir),
+        true => workspace.plan_redo(&run, &options, &state_dir),
+        false => workspace.plan_undo(&run, &options, &state_dir),
     }?;
     stream::out(&listing(globals.style(), args.redo, &plan, &run))?;
     if args.dry_run {
@@ -134,8 +128,8 @@ fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
         }
     }
     let undone = match args.redo {
-        true => workspace.redo(&run, &kept, &options, &state_dir),
-        false => workspace.undo(&run, &kept, &options, &state_dir),
+        true => workspace.redo(&run, &options, &state_dir),
+        false => workspace.undo(&run, &options, &state_dir),
     }?;
     let (files, is_whole) = (undone.files, undone.conflicts.is_empty());
     match args.redo {
@@ -338,23 +332,15 @@ fn restore(globals: &Globals, found: &Found, folder: &Path) -> CommandResult {
     let Found {
         workspace,
         run,
-        kept_as,
-        left,
+        called_coder,
         ..
     } = found;
-    let Some(kept_as) = kept_as else {
+    if !called_coder {
         let message = format!("run {} kept no tree: it called no coder", run.short());
         return Err(CommandError::usage(message).hint("`glee runs` lists the runs"));
-    };
+    }
     let into = globals.directory().join(folder);
-    let kept = Kept {
-        kept_as,
-        left: left.as_ref(),
-    };
-    let files = style::count(
-        workspace.restore(run, &kept, &place::state_dir()?, &into)?,
-        "file",
-    );
+    let files = style::count(workspace.restore(run, &place::state_dir()?, &into)?, "file");
     let place = printable::line(&into.to_string_lossy());
     print(&format!(
         "Wrote {files} as they were before the run to {place}.\n"
@@ -375,26 +361,17 @@ impl Found {
             }
         };
         lookup::refuse_pruned(&journal, &run)?;
-        let (mut kept_as, mut left) = (None, None);
-        for event in journal.events(&run)? {
-            match event.kind {
-                EventKind::Review(ReviewEvent::BeforeImage { kept_as: place, .. })
-                    if kept_as.is_none() =>
-                {
-                    kept_as = Some(place)
-                }
-                EventKind::Review(ReviewEvent::TreeChanged { tree, .. }) => {
-                    left = Some(TreeId(tree))
-                }
-                _ => {}
-            }
-        }
+        let called_coder = journal.events(&run)?.iter().any(|event| {
+            matches!(
+                event.kind,
+                EventKind::Review(ReviewEvent::BeforeImage { .. })
+            )
+        });
         Ok(Self {
             workspace,
             journal,
             run,
-            kept_as,
-            left,
+            called_coder,
         })
     }
 

@@ -11,8 +11,8 @@ use tokio::sync::{oneshot, watch as channel};
 
 use crate::cli::commands::work::watch::connection::address;
 use crate::cli::context::{
-    BasicFormat, CommandError, CommandResult, Globals, Input, ReportFormat, execute,
-    history, names, place, pretty, settings, stream,
+    BasicFormat, CommandError, CommandResult, Globals, Input, ReportFormat, execute, history,
+    names, place, pretty, settings, stream,
 };
 use crate::cli::style::watch_status;
 use crate::cli::ui::live::jsonl::JsonLines;
