@@ -158,19 +158,6 @@ fn clone(sandbox: &Sandbox, args: &[&str]) {
     sandbox.git(&args);
 }
 
-/// The folder in which an older version of Glee stored the history of a tree.
-fn older(sandbox: &Sandbox, folder: &str) -> std::path::PathBuf {
-    let root = sandbox
-        .root()
-        .join(folder)
-        .canonicalize()
-        .expect("a folder");
-    history::path_for(
-        &sandbox.state(),
-        &blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex(),
-    )
-}
-
 #[test]
 fn clones_worktrees_moved_folders_and_shallow_checkouts_share_a_history() {
     for with_id in [false, true] {
@@ -331,15 +318,8 @@ fn a_copied_project_id_joins_no_history() {
 #[test]
 fn another_repository_at_the_same_path_inherits_nothing() {
     let sandbox = repository();
-    let head = sandbox.git(&["rev-parse", "HEAD"]).trim().to_owned();
-    let mut journal = Journal::open(&older(&sandbox, "")).expect("a history");
-    rule(&mut journal, &RunId(uuid("old")), Some(head), &["Old"]);
-    drop(journal);
-    assert_eq!(
-        own(&sandbox, ""),
-        ["Old"],
-        "the history of an older Glee is found"
-    );
+    rule_in(&sandbox, "", "Old");
+    assert_eq!(own(&sandbox, ""), ["Old"]);
     fs::rename(
         sandbox.root().join(".git"),
         sandbox.root().join("../kept.git"),
@@ -368,38 +348,23 @@ fn another_repository_at_the_same_path_inherits_nothing() {
 }
 
 #[test]
-fn older_histories_of_two_clones_are_one_and_nothing_is_renumbered() {
-    let sandbox = repository();
-    clone(&sandbox, &[".", "../second"]);
-    let head = sandbox.git(&["rev-parse", "HEAD"]).trim().to_owned();
-    for (folder, title) in [("", "First"), ("../second", "Second")] {
-        let mut journal = Journal::open(&older(&sandbox, folder)).expect("a history");
-        rule(
-            &mut journal,
-            &RunId(uuid(title)),
-            Some(head.clone()),
-            &[title],
-        );
-        fs::create_dir_all(
-            older(&sandbox, folder)
-                .with_file_name("runs")
-                .join(uuid(title)),
-        )
-        .expect("a folder");
+fn two_histories_of_one_project_are_one_and_nothing_is_renumbered() {
+    let sandbox = Sandbox::new();
+    let folders = ["../first", "../second"];
+    for (folder, title) in folders.into_iter().zip(["First", "Second"]) {
+        fs::create_dir_all(sandbox.root().join(folder).join(".glee")).expect("a folder");
+        rule_in(&sandbox, folder, title);
     }
-    // Eight threads migrate them concurrently.
-    rule_in(&sandbox, "", "Third");
+    let second = Workspace::discover(&sandbox.root().join("../second")).expect("a tree");
+    let second = second.history(&sandbox.state()).expect("a place").key;
+    for folder in folders {
+        let config = sandbox.root().join(folder).join(".glee/config.yml");
+        fs::write(config, "project: {id: shop-1}\n").expect("a file");
+    }
+    rule_in(&sandbox, "../first", "Third");
+    // Eight threads merge them concurrently.
     std::thread::scope(|scope| {
-        for folder in [
-            "../second",
-            "",
-            "../second",
-            "",
-            "../second",
-            "",
-            "../second",
-            "",
-        ] {
+        for folder in folders.iter().cycle().take(8) {
             let sandbox = &sandbox;
             scope.spawn(move || {
                 let workspace = Workspace::discover(&sandbox.root().join(folder)).expect("a tree");
@@ -407,7 +372,7 @@ fn older_histories_of_two_clones_are_one_and_nothing_is_renumbered() {
             });
         }
     });
-    for folder in ["", "../second"] {
+    for folder in folders {
         let (own, rest) = listed(&sandbox, folder);
         assert_eq!(
             (own, rest),
@@ -417,18 +382,19 @@ fn older_histories_of_two_clones_are_one_and_nothing_is_renumbered() {
             ),
             "{folder}"
         );
-        assert!(older(&sandbox, folder).with_file_name("runs").is_dir());
-        assert!(older(&sandbox, folder).is_file());
     }
+    assert!(history::path_for(&sandbox.state(), &second).is_file());
     let id = glee_model::domain::DisputeId::of(&RunId(uuid("Second")), FindingId::new(1));
     for name in [id.0.as_str(), &id.0[..6]] {
-        let shown = sandbox.glee(&["disputes", "show", name]);
+        let shown = sandbox.glee(&["-C", "../first", "disputes", "show", name]);
         assert!(
             shown.code == 0 && shown.stdout.contains(&format!("Dispute {id} · refuted")),
             "{shown}"
         );
+        assert!(shown.stdout.contains("from history "), "{shown}");
     }
-    assert_eq!(sandbox.glee(&["disputes", "verify"]).code, 0);
+    let verified = sandbox.glee(&["-C", "../first", "disputes", "verify"]);
+    assert_eq!(verified.code, 0, "{verified}");
 }
 
 #[test]

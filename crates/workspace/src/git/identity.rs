@@ -242,24 +242,7 @@ impl Workspace {
             .clone()
             .map(|remote| (Identity::Remote(remote).key(&self.root), facts.is_shallow));
         let folder = (Identity::Folder.key(&self.root), self.repository.is_none());
-        proven
-            .chain(remote)
-            .chain([folder, (self.path_key(), false)])
-            .collect()
-    }
-
-    /// The name under which earlier versions of Glee stored the history: the BLAKE3 hash (hex) of a path. In a
-    /// git repository, the hashed path is the path of the common git folder without a final `.git`. Outside git,
-    /// the hashed path is the root of the tree.
-    fn path_key(&self) -> String {
-        let place = match &self.repository {
-            None => &self.root,
-            Some(Repository { common, .. }) => match common.parent() {
-                Some(parent) if common.file_name().is_some_and(|name| name == ".git") => parent,
-                _ => common,
-            },
-        };
-        blake3::hash(&path_bytes::bytes(place)).to_hex().to_string()
+        proven.chain(remote).chain([folder]).collect()
     }
 
     /// Whether this tree is allowed to use the history of a repository with the same `project.id`. If `record`
