@@ -2,6 +2,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use glee_system::uri;
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlaceLinks {
     /// The address of a link, with the placeholders `{path}`, `{line}` and `{column}`.
@@ -30,7 +32,8 @@ impl PlaceLinks {
     }
 
     fn address(&self, path: &str, line: Option<u32>) -> String {
-        let path = encoded(&normal(&self.folder.join(path)));
+        // An encoded path cannot end the control sequence.
+        let path = uri::path(normal(&self.folder.join(path)));
         let line = line.unwrap_or(1).to_string();
         // The path is inserted last, because a path can contain the text of a placeholder.
         self.format
@@ -59,20 +62,6 @@ fn normal(path: &Path) -> PathBuf {
         }
     }
     normal
-}
-
-/// Percent-encodes all bytes except unreserved characters and `/`, so that no path can end the control sequence.
-pub(crate) fn encoded(path: &Path) -> String {
-    let mut text = String::new();
-    for byte in path.as_os_str().as_encoded_bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
-                text.push(char::from(*byte))
-            }
-            byte => text.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    text
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use rusqlite::{Connection, Error, ErrorCode, OpenFlags, TransactionBehavior, ffi
 use super::JournalError;
 use crate::history::store::{DATABASE, Journal, backup_of};
 use glee_model::domain::RunId;
-use glee_system::private;
+use glee_system::{private, uri};
 
 /// The tables of the current schema. There is a single schema, because no version of Glee has been released.
 pub(super) const SCHEMA: &str = include_str!("schema/1.sql");
@@ -202,16 +202,7 @@ pub(super) fn connect(path: &Path, access: OpenFlags) -> Result<Connection, Jour
 }
 
 fn connect_immutable(path: &Path) -> Result<Connection, JournalError> {
-    let mut uri = String::from("file:");
-    for byte in path.as_os_str().as_encoded_bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' => {
-                uri.push(char::from(*byte))
-            }
-            other => uri.push_str(&format!("%{other:02x}")),
-        }
-    }
-    uri.push_str("?immutable=1");
+    let uri = format!("file:{}?immutable=1", uri::path(path));
     connect(
         Path::new(&uri),
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI,

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use glee_workspace::diff::parse::{self, DiffMark, Patch};
+
 /// Line numbers in the new version of a file. The first line has the number 1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DiffLines {
@@ -14,54 +16,37 @@ pub(crate) struct DiffLines {
 }
 
 impl DiffLines {
-    /// Reads the hunks of one file. Lines before the first hunk are ignored.
+    /// Reads the hunks of one file.
     pub(super) fn of(hunks: &str) -> Self {
+        let diff = format!("--- a/file\n+++ b/file\n{hunks}");
+        let patches = parse::parse(diff.as_bytes()).patches;
+        patches.first().map(Self::of_patch).unwrap_or_default()
+    }
+
+    pub(super) fn of_patch(patch: &Patch) -> Self {
         let mut found = Self::default();
-        // `before` is the number of the next line in the old file, and `next` is the number of the next line in
-        // the new file. `old` and `new` count the lines of the hunk that have not been read yet: `old` for the old
-        // file, and `new` for the new file.
-        let (mut before, mut next, mut old, mut new) = (0_u32, 0_u32, 0_u32, 0_u32);
-        for line in hunks.lines() {
-            if old == 0 && new == 0 {
-                if let Some(hunk) = header(line) {
-                    ((before, old), (next, new)) = hunk;
+        for hunk in &patch.hunks {
+            let (mut before, mut next) = (hunk.old_start, hunk.new_start);
+            for (mark, _) in &hunk.lines {
+                match mark {
+                    DiffMark::Added => {
+                        found.added.insert(next);
+                    }
+                    DiffMark::Kept => {
+                        found.context.insert(next, before);
+                    }
+                    DiffMark::Removed => {}
                 }
-                continue;
-            }
-            match line.as_bytes().first() {
-                Some(b'+') => {
-                    found.added.insert(next);
+                if *mark != DiffMark::Removed {
                     found.shown.insert(next);
-                    (next, new) = (next.saturating_add(1), new.saturating_sub(1));
+                    next = next.saturating_add(1);
                 }
-                Some(b'-') => (before, old) = (before.saturating_add(1), old.saturating_sub(1)),
-                // `\ No newline at end of file` belongs to the line before it.
-                Some(b'\\') => {}
-                _ => {
-                    found.shown.insert(next);
-                    found.context.insert(next, before);
-                    (next, new) = (next.saturating_add(1), new.saturating_sub(1));
-                    (before, old) = (before.saturating_add(1), old.saturating_sub(1));
+                if *mark != DiffMark::Added {
+                    before = before.saturating_add(1);
                 }
             }
         }
         found
-    }
-}
-
-/// Parses the header of a hunk, such as `@@ -1,2 +3,4 @@`. For the old and the new version, returns the number of
-/// the first line and the count of lines.
-fn header(line: &str) -> Option<((u32, u32), (u32, u32))> {
-    let mut words = line.strip_prefix("@@ -")?.split(' ');
-    let old = range(words.next()?)?;
-    let new = range(words.next()?.strip_prefix('+')?)?;
-    Some((old, new))
-}
-
-fn range(text: &str) -> Option<(u32, u32)> {
-    match text.split_once(',') {
-        Some((first, count)) => Some((first.parse().ok()?, count.parse().ok()?)),
-        None => Some((text.parse().ok()?, 1)),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The scheme, host and port of an address, and the parts of its path.
+//! The scheme, host and port of an address.
 
 use std::net::IpAddr;
 
@@ -26,20 +26,6 @@ pub(super) fn origin(url: &str) -> Result<String, String> {
         Some(port) => format!("{scheme}://{host}:{port}"),
         None => format!("{scheme}://{host}"),
     })
-}
-
-/// Escapes a text for use as one segment of a URL's path.
-pub(crate) fn path_part(text: &str) -> String {
-    let mut found = String::new();
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'-' | b'_' | b'~' => {
-                found.push(char::from(byte))
-            }
-            byte => found.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    found
 }
 
 /// Whether the host is this machine. In `host`, an IPv6 address is enclosed in brackets.

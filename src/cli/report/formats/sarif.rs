@@ -12,6 +12,7 @@ use crate::cli::report::text;
 use crate::cli::style::{count, thousands};
 use glee_model::domain::{Cwe, Finding, FindingState, Outcome, Tag, Untrusted};
 use glee_model::rules::review::rulings;
+use glee_system::uri;
 
 /// The program that reads the SARIF file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -583,20 +584,9 @@ fn location(file: &str, region: Option<SarifRegion>) -> SarifLocation {
 
 fn artifact(file: &str) -> ArtifactLocation {
     ArtifactLocation {
-        uri: uri(file),
+        uri: uri::path(file),
         uri_base_id: ROOT,
     }
-}
-
-/// Returns a path as a relative URI.
-fn uri(path: &str) -> String {
-    let encode = |byte: u8| match byte {
-        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
-            char::from(byte).to_string()
-        }
-        byte => format!("%{byte:02X}"),
-    };
-    path.bytes().map(encode).collect()
 }
 
 /// The parameters `closed` and `excess` are the numbers of findings that the results omit.

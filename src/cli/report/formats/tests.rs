@@ -248,20 +248,10 @@ fn sarif_names_exact_places() {
                 .all(|byte| byte.is_ascii_alphanumeric() || b"-._~/%".contains(&byte)),
             "{uri}"
         );
-        let mut bytes = Vec::new();
-        let mut rest = uri.bytes();
-        while let Some(byte) = rest.next() {
-            bytes.push(match byte {
-                b'%' => u8::from_str_radix(
-                    &String::from_utf8(rest.by_ref().take(2).collect()).unwrap(),
-                    16,
-                )
-                .unwrap(),
-                byte => byte,
-            });
-        }
-        let path = String::from_utf8(bytes).unwrap();
-        assert!(PATHS.contains(&path.as_str()), "{path}");
+        let path = percent_encoding::percent_decode_str(uri)
+            .decode_utf8()
+            .unwrap();
+        assert!(PATHS.contains(&&*path), "{path}");
         let at = |name: &str| place["region"][name].as_u64().unwrap();
         assert!(
             (at("startLine"), at("startColumn")) < (at("endLine"), at("endColumn")),

@@ -1,7 +1,5 @@
 //! The findings of all runs and their state in the current tree, as listed by `glee findings`.
 
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
 
 use super::{line, tag_tone};
@@ -9,9 +7,9 @@ use crate::cli::commands::work::findings::list;
 use crate::cli::context::{CommandError, local_time};
 use crate::cli::report::filter::FindingFilter;
 use crate::cli::report::html::page::findings::anchor;
-use crate::cli::style::links;
-use glee_model::domain::{FindingState, Location, RulingRef, Tag};
 use glee_workflows::review::TreeFinding;
+use glee_model::domain::{FindingState, Location, RulingRef, Tag};
+use glee_system::uri;
 
 /// The number of findings on one page.
 const ROWS: usize = 200;
@@ -108,14 +106,13 @@ impl FindingsView {
             .map(|finding| FindingRow::of(finding))
             .collect();
         let end = from + rows.len();
-        let encoded = |text: &str| links::encoded(Path::new(text));
         let state = match query.state {
             ShownState::Open => "open",
             ShownState::Closed => "closed",
             ShownState::All => "all",
         };
         let address = |from: usize| {
-            let (severity, path) = (encoded(&query.severity), encoded(&query.path));
+            let (severity, path) = (uri::path(&query.severity), uri::path(&query.path));
             format!("state={state}&severity={severity}&path={path}&from={from}")
         };
         Ok(Self {

@@ -5,8 +5,8 @@ use serde_json::json;
 
 use crate::hosts::address::RequestAddress;
 use crate::hosts::model::HostError;
-use crate::hosts::origin::path_part;
 use crate::hosts::transport::Transport;
+use glee_system::uri;
 
 /// The maximum number of files that Glee reads. The maximum number of reviews is the same.
 pub(super) const MOST: usize = 10_000;
@@ -21,8 +21,8 @@ impl GiteaApi {
     pub(super) fn repository(&self) -> String {
         format!(
             "/repos/{}/{}",
-            path_part(&self.address.owner),
-            path_part(&self.address.repository)
+            uri::segment(&self.address.owner),
+            uri::segment(&self.address.repository)
         )
     }
 

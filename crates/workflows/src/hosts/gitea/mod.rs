@@ -25,10 +25,10 @@ use super::model::{
     ChangedFile, Check, CheckState, CommentId, Conversation, Host, HostError, HostKind, NewComment,
     PullRequest, Thread, ThreadId,
 };
-use super::origin::path_part;
 use super::transport::Transport;
 use answers::{GiteaComment, GiteaFile, GiteaPull};
 use api::{GiteaApi, MOST};
+use glee_system::uri;
 use people::People;
 use threads::{LineComment, ThreadPlace};
 
@@ -212,7 +212,7 @@ impl Host for Gitea {
         let path = format!(
             "{}/pulls/comments/{}/{verb}",
             self.api.repository(),
-            path_part(&thread.id.0)
+            uri::segment(&thread.id.0)
         );
         match self.api.transport.set(&path, "change a thread") {
             Ok(()) => Ok(true),
@@ -234,7 +234,7 @@ impl Host for Gitea {
         let path = format!(
             "{}/issues/comments/{}",
             self.api.repository(),
-            path_part(&comment.0)
+            uri::segment(&comment.0)
         );
         self.api
             .transport
@@ -255,7 +255,7 @@ impl Host for Gitea {
         let path = format!(
             "{}/statuses/{}",
             self.api.repository(),
-            path_part(&request.head.id)
+            uri::segment(&request.head.id)
         );
         self.api
             .transport

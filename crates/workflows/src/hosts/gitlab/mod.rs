@@ -26,9 +26,9 @@ use super::model::{
     ChangedFile, Check, CommentId, Conversation, Host, HostError, HostKind, NewComment, Permission,
     PullRequest, Thread,
 };
-use super::origin::path_part;
 use super::transport::Transport;
 use answers::{DiffAnswer, DiffFile, GitLabUser, MergeRequestAnswer, ProjectAnswer};
+use glee_system::uri;
 
 /// The maximum number of files, and of discussions, that Glee reads.
 const FILES: usize = 10_000;
@@ -62,7 +62,7 @@ impl GitLab {
 
     fn project(&self) -> String {
         let path = format!("{}/{}", self.address.owner, self.address.repository);
-        format!("/projects/{}", path_part(&path))
+        format!("/projects/{}", uri::segment(&path))
     }
 
     fn merge_request(&self) -> String {
@@ -227,7 +227,7 @@ impl Host for GitLab {
         let path = format!(
             "{}/discussions/{}/notes",
             self.merge_request(),
-            path_part(&thread.id.0)
+            uri::segment(&thread.id.0)
         );
         self.transport
             .create::<IgnoredAny>(&path, &json!({ "body": body }), "reply in a thread")
@@ -245,7 +245,7 @@ impl Host for GitLab {
         let path = format!(
             "{}/discussions/{}",
             self.merge_request(),
-            path_part(&thread.id.0)
+            uri::segment(&thread.id.0)
         );
         let body = json!({ "resolved": is_resolved });
         match self
@@ -270,7 +270,11 @@ impl Host for GitLab {
         match existing {
             Some(note) => self
                 .transport
-                .put::<IgnoredAny>(&format!("{notes}/{}", path_part(&note.0)), &content, what)
+                .put::<IgnoredAny>(
+                    &format!("{notes}/{}", uri::segment(&note.0)),
+                    &content,
+                    what,
+                )
                 .map(drop),
             None => self
                 .transport

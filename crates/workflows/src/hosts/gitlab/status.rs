@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 use super::GitLab;
 use super::answers::PipelineAnswer;
 use crate::hosts::model::{Check, CheckState, HostError, PullRequest};
-use crate::hosts::origin::path_part;
 use glee_model::domain::Untrusted;
+use glee_system::uri;
 
 /// The name of the commit status.
 const CHECK: &str = "glee";
@@ -62,7 +62,7 @@ impl GitLab {
         let project = place
             .project
             .map_or_else(|| self.project(), |id| format!("/projects/{id}"));
-        let path = format!("{project}/statuses/{}", path_part(&request.head.id));
+        let path = format!("{project}/statuses/{}", uri::segment(&request.head.id));
         let body = form(request, check, &place);
         for seconds in UNTIL_FREE {
             match self.send_status(&path, &body) {

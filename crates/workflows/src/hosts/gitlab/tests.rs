@@ -11,7 +11,6 @@ use super::answers::{
 use super::status::StatusPlace;
 use super::{position, status};
 use crate::hosts::model::{Check, CheckState, NewComment, PullRequest, RequestState};
-use crate::hosts::origin::path_part;
 
 const HEAD: &str = "cccccccccccccccccccccccccccccccccccccccc";
 
@@ -254,10 +253,4 @@ fn a_status_fits_the_limits_of_gitlab() {
         form(&request, CheckState::Success)["target_url"],
         Value::Null
     );
-}
-
-#[test]
-fn a_project_is_one_part_of_a_path() {
-    assert_eq!(path_part("group/sub.x/p-1_~"), "group%2Fsub.x%2Fp-1_~");
-    assert_eq!(path_part("é?#"), "%C3%A9%3F%23");
 }

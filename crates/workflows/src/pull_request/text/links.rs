@@ -1,10 +1,9 @@
 //! Links to lines of files at the head commit.
 
-use std::fmt::Write as _;
-
 use crate::hosts::HostKind;
 use crate::pull_request::input::RequestReview;
 use glee_protocol::secrets::redact;
+use glee_system::uri;
 
 /// The address of a file at the head commit. `None` if the repository has no web address.
 pub(super) fn address(
@@ -32,15 +31,11 @@ pub(super) fn address(
         HostKind::GitLab => "-/blob",
         HostKind::Gitea => "src/commit",
     };
-    let mut link = format!("{repository}/{folder}/{}/", request.head.id);
-    for byte in path.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
-                link.push(char::from(byte))
-            }
-            byte => write!(link, "%{byte:02X}").expect("writing to a string cannot fail"),
-        }
-    }
+    let mut link = format!(
+        "{repository}/{folder}/{}/{}",
+        request.head.id,
+        uri::path(path)
+    );
     if let Some((first, last)) = lines {
         let range = match (last > first, review.host) {
             (false, _) => format!("#L{first}"),
