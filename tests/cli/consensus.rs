@@ -1063,8 +1063,7 @@ fn a_deadlock_is_ended_at_the_terminal() {
     pty.expect("Deadlock in stage plan")
         .expect("The arbiter prefers a")
         .expect("Your decision?");
-    pty.until_it_reads()
-        .send("2")
+    pty.pick(1)
         .expect("Reason")
         .send("cheaper\r")
         .expect("a person decided: b");
@@ -1094,8 +1093,7 @@ fn a_deadlock_is_ended_at_the_terminal() {
     assert_eq!(pty.end().0, 3);
     let mut pty = Pty::open(&sandbox, &["consensus", "resolve", "S1"]);
     pty.expect("Your decision?")
-        .until_it_reads()
-        .send("4")
+        .pick(3)
         .expect("Reason")
         .send("both\r")
         .expect("hybrid");
@@ -1120,8 +1118,7 @@ fn a_question_is_answered_at_the_terminal() {
     );
     pty.expect("The validator does not agree with the majority")
         .expect("Your answer?");
-    pty.until_it_reads()
-        .send("2")
+    pty.pick(1)
         .expect("Reason")
         .send("\r")
         .expect("db: PostgreSQL (a person");

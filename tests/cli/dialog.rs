@@ -157,6 +157,12 @@ impl Pty {
         self
     }
 
+    /// Moves the selection down by `rows` and takes the item there, once the menu reads keys.
+    pub(crate) fn pick(&mut self, rows: usize) -> &mut Self {
+        self.until_it_reads()
+            .send(&format!("{}\r", "\x1b[B".repeat(rows)))
+    }
+
     /// The exit code and all output; checks that the terminal is restored.
     pub(crate) fn end(self) -> (i32, String) {
         let (code, shown) = self.end_raw();
@@ -199,11 +205,11 @@ fn with_a_judge_enter_takes_the_default_and_the_judge_rules() {
     pty.expect("only our own text comes here")
         .expect("app.py:1 is private")
         .expect("How to resolve?");
-    pty.expect("❯ 1. Use AI judge")
+    pty.expect("Esc stops the run here")
+        .expect("❯ 1. Use AI judge")
         .expect("  2. I'll decide")
         .expect("  3. Discard opinion")
-        .expect("Esc")
-        .send("\r");
+        .pick(0);
     let (code, shown) = pty.end();
     assert_eq!(code, 0, "{shown}");
     has(
@@ -226,11 +232,10 @@ fn without_a_judge_a_tip_and_the_person_enforces() {
     pty.expect("\x1b[33mTip: You can assign a judge with: glee connect <agent> --role judge");
     pty.expect("❯ 1. I'll decide")
         .expect("  2. Discard opinion")
-        .expect("Esc")
-        .send("\r");
+        .pick(0);
     pty.expect("Your ruling on dispute 1?")
         .expect("Esc")
-        .send("1");
+        .pick(0);
     pty.expect("Reason (optional):")
         .send("decided by hand")
         .send("\r");
@@ -250,18 +255,15 @@ fn without_a_judge_a_tip_and_the_person_enforces() {
 
 #[test]
 fn the_configured_default_is_preselected() {
-    for (route, line) in [
-        ("human", "❯ 2. I'll decide"),
-        ("discard", "❯ 3. Discard opinion"),
+    for (route, line, rows) in [
+        ("human", "❯ 2. I'll decide", 1),
+        ("discard", "❯ 3. Discard opinion", 0),
     ] {
         let sandbox = project(ONE, Some(JUDGE));
         let set = sandbox.glee(&["config", "set", "review.on_dispute.default", route]);
         assert_eq!(set.code, 0, "{set}");
         let mut pty = Pty::arbitrate(&sandbox);
-        pty.expect("How to resolve?")
-            .expect(line)
-            .expect("Esc")
-            .send("3");
+        pty.expect("How to resolve?").expect(line).pick(rows);
         let (code, shown) = pty.end();
         assert_eq!(code, 0, "{shown}");
         has(&shown, &["Disputed (1: 1 discarded)"]);
@@ -275,15 +277,14 @@ fn several_disputes_one_by_one_and_the_same_for_all() {
     one_by_one
         .expect("Dispute 1")
         .expect("Esc")
-        .send("1")
+        .pick(0)
         .expect("2. the same for the other pending dispute")
-        .expect("Esc")
-        .send("1");
+        .pick(0);
     one_by_one
         .expect("Dispute 2")
         .expect("How to resolve?")
         .expect("Esc")
-        .send("3");
+        .pick(2);
     let (code, shown) = one_by_one.end();
     assert_eq!(code, 0, "{shown}");
     has(&shown, &["Disputed (2: 1 dismissed, 1 discarded)"]);
@@ -292,10 +293,9 @@ fn several_disputes_one_by_one_and_the_same_for_all() {
     let mut all = Pty::arbitrate(&sandbox);
     all.expect("Dispute 1")
         .expect("Esc")
-        .send("1")
+        .pick(0)
         .expect("2. the same for the other pending dispute")
-        .expect("Esc")
-        .send("2");
+        .pick(1);
     let (code, shown) = all.end();
     assert_eq!(code, 0, "{shown}");
     has(&shown, &["Disputed (2: 2 dismissed)"]);
@@ -306,11 +306,11 @@ fn several_disputes_one_by_one_and_the_same_for_all() {
 fn an_escalated_dispute_comes_back_to_the_person() {
     let sandbox = project(&format!("{ONE}# unclear\n"), Some(JUDGE));
     let mut pty = Pty::arbitrate(&sandbox);
-    pty.expect("How to resolve?").expect("Esc").send("1");
+    pty.expect("How to resolve?").expect("Esc").pick(0);
     pty.expect("The judge scales says ESCALATE")
         .expect("Your ruling on dispute 1?")
         .expect("Esc")
-        .send("2");
+        .pick(1);
     pty.expect("Reason (optional):").send("\r");
     let (code, shown) = pty.end();
     assert_eq!(code, 0, "{shown}");
@@ -330,10 +330,9 @@ fn left_open_it_waits_and_is_settled_later() {
     let mut pty = Pty::arbitrate(&sandbox);
     pty.expect("How to resolve?")
         .expect("Esc")
-        .send("1")
+        .pick(0)
         .expect("3. Leave it open")
-        .expect("Esc")
-        .send("3");
+        .pick(2);
     let (code, shown) = pty.end();
     assert_eq!(code, 3, "{shown}");
     has(
@@ -359,11 +358,7 @@ fn ctrl_c_stops_the_run_and_a_signal_does_not_wait_for_the_person() {
 
     let sandbox = project(ONE, Some(JUDGE));
     let mut ruling = Pty::arbitrate(&sandbox);
-    ruling
-        .expect("How to resolve?")
-        .expect("Esc")
-        .until_it_reads()
-        .send("2");
+    ruling.expect("How to resolve?").expect("Esc").pick(1);
     ruling
         .expect("Your ruling on dispute 1?")
         .expect("Esc")
@@ -386,6 +381,26 @@ fn ctrl_c_stops_the_run_and_a_signal_does_not_wait_for_the_person() {
         .expect("Glee is there");
     let (code, shown) = signal.end();
     assert_eq!(code, 128 + Signal::SIGTERM as i32, "{shown}");
+}
+
+#[test]
+fn a_resize_while_the_dialog_is_open_redraws_it() {
+    let sandbox = project(ONE, Some(JUDGE));
+    let mut pty = Pty::arbitrate(&sandbox);
+    pty.expect("How to resolve?").expect("3. Discard opinion");
+    for (columns, line) in [(20, "❯ 2. I'll decide"), (100, "❯ 3. Discard opinion")] {
+        pty.until_it_reads()
+            .session
+            .get_process_mut()
+            .set_window_size(columns, 24)
+            .expect("a size of the terminal");
+        pty.send("\x1b[B").expect(line);
+    }
+    pty.pick(0);
+    let (code, shown) = pty.end();
+    assert_eq!(code, 0, "{shown}");
+    has(&shown, &["Disputed (1: 1 discarded)"]);
+    assert_eq!(shown.matches("How to resolve?").count(), 1, "{shown}");
 }
 
 #[test]
@@ -470,10 +485,7 @@ fn a_key_skips_an_agent_that_hangs_and_the_dialog_keeps_its_keys() {
         .send("2");
     pty.expect("stuck` was skipped by the user").send("s");
     pty.expect("hung` was skipped by the user");
-    pty.expect("How to resolve?")
-        .expect("Esc")
-        .until_it_reads()
-        .send("2");
+    pty.expect("How to resolve?").expect("Esc").pick(1);
     let (code, shown) = pty.end();
     assert_eq!(code, 4, "{shown}");
     has(

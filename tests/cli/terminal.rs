@@ -126,7 +126,7 @@ fn after_a_dialog_there_is_no_pager() {
         .env("GLEE_PAGER", "my-pager")
         .program("my-pager", "#!/bin/sh\necho paged\n");
     let mut pty = on_screen(&sandbox, 20, &["review", "app.py", "--arbitrate"]);
-    pty.expect("How to resolve?").expect("Esc").send("\r");
+    pty.expect("How to resolve?").expect("Esc").pick(0);
     let (code, shown) = pty.end();
     assert_eq!(code, 0, "{shown}");
     assert!(
@@ -315,7 +315,7 @@ fn a_run_that_waits_for_a_person_says_so_once() {
     set(&sandbox, "notify.after", "0s");
     set(&sandbox, "notify.command", "./tell.sh");
     let mut pty = Pty::open(&sandbox, &["review", "app.py", "--arbitrate"]);
-    pty.expect("How to resolve?").expect("Esc").send("\r");
+    pty.expect("How to resolve?").expect("Esc").pick(0);
     let (code, shown) = pty.end_raw();
     assert_eq!(code, 0, "{shown}");
     assert!(

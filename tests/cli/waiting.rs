@@ -61,12 +61,10 @@ fn spec_04_an_earlier_dispute_is_enforced_by_the_dialog_of_the_next_arbitration(
     pty.expect("Dispute 1")
         .expect("How to resolve?")
         .expect("Esc")
-        .until_it_reads()
-        .send("1");
+        .pick(0);
     pty.expect("Your ruling on dispute 1?")
         .expect("Esc")
-        .until_it_reads()
-        .send("1");
+        .pick(0);
     pty.expect("Reason (optional):")
         .send("decided by hand")
         .send("\r");
@@ -127,10 +125,7 @@ fn spec_04_resume_settles_what_fix_left_open() {
     let nobody = sandbox.glee(&["runs", "resume", "--on-dispute", "judge"]);
     assert_eq!(nobody.code, 2, "{nobody}");
     let mut pty = Pty::open(&sandbox, &["runs", "resume"]);
-    pty.expect("How to resolve?")
-        .expect("Esc")
-        .until_it_reads()
-        .send("2");
+    pty.expect("How to resolve?").expect("Esc").pick(1);
     let (code, shown) = pty.end();
     assert_eq!(code, 0, "{shown}");
     assert_eq!(disputes(&sandbox), [(1, Some("discarded".to_owned()))]);
@@ -182,14 +177,10 @@ fn spec_04_resolve_takes_judge_and_discard_and_goes_through_all() {
 fn spec_04_resolve_without_a_word_opens_the_dialog_with_the_code_and_what_is_cited() {
     let sandbox = left_open(ONE, Some(JUDGE));
     let mut pty = Pty::open(&sandbox, &["disputes", "resolve", "1"]);
-    pty.expect("How to resolve?")
-        .expect("Esc")
-        .until_it_reads()
-        .send("2");
+    pty.expect("How to resolve?").expect("Esc").pick(1);
     pty.expect("Your ruling on dispute 1?")
         .expect("Esc")
-        .until_it_reads()
-        .send("1");
+        .pick(0);
     pty.expect("Reason (optional):")
         .send("decided by hand")
         .send("\r");

@@ -159,6 +159,12 @@ impl Pty {
         self
     }
 
+    /// Moves the selection down by `rows` and takes the item there, once the menu reads keys.
+    fn pick(&mut self, rows: usize) -> &mut Self {
+        self.until_it_reads()
+            .send(&format!("{}\r", "\x1b[B".repeat(rows)))
+    }
+
     fn result(mut self) -> (String, bool) {
         self.expect("RESULT ");
         let rest = self.session.expect(Eof).unwrap();
@@ -192,11 +198,11 @@ fn with_a_judge_three_ways_and_the_default_preselected() {
     pty.expect("It is no secret.")
         .expect("tests/tag.py:3")
         .expect("How to resolve?");
-    pty.expect("❯ 1. Use AI judge")
+    pty.expect("Esc stops the run here")
+        .expect("❯ 1. Use AI judge")
         .expect("  2. I'll decide")
-        .expect("  3. Discard opinion")
-        .expect("Esc");
-    pty.send("\r");
+        .expect("  3. Discard opinion");
+    pty.pick(0);
     assert_eq!(pty.result(), chosen("Judge", false));
 }
 
@@ -205,35 +211,39 @@ fn without_a_judge_two_ways_and_a_tip() {
     let mut pty = Pty::open("alone");
     pty.expect("How to resolve?");
     pty.expect("\x1b[33mTip: You can assign a judge with: glee connect <agent> --role judge");
-    pty.expect("❯ 1. I'll decide")
-        .expect("  2. Discard opinion")
-        .expect("Esc");
+    pty.expect("Esc")
+        .expect("❯ 1. I'll decide")
+        .expect("  2. Discard opinion");
     assert!(!pty.shown.contains("Use AI judge"));
-    pty.send("\r");
+    pty.pick(0);
     assert_eq!(pty.result(), chosen("Human", false));
 }
 
 #[test]
-fn arrows_and_digits_choose() {
-    let mut arrows = Pty::open("judge");
-    arrows
-        .expect("Esc")
+fn arrows_choose_and_wrap_around() {
+    let mut down = Pty::open("judge");
+    down.expect("3. Discard")
+        .until_it_reads()
         .send("\x1b[B")
         .expect("❯ 2. I'll decide")
         .send("\r");
-    assert_eq!(arrows.result(), chosen("Human", false));
-    let mut digits = Pty::open("judge");
-    digits.expect("Esc").send("3");
-    assert_eq!(digits.result(), chosen("Discard", false));
+    assert_eq!(down.result(), chosen("Human", false));
+    let mut up = Pty::open("judge");
+    up.expect("3. Discard")
+        .until_it_reads()
+        .send("\x1b[A")
+        .expect("❯ 3. Discard opinion")
+        .send("\r");
+    assert_eq!(up.result(), chosen("Discard", false));
 }
 
 #[test]
 fn one_answer_for_all_that_wait() {
     let mut pty = Pty::open("many");
-    pty.expect("Esc")
-        .send("3")
+    pty.expect("3. Discard")
+        .pick(2)
         .expect("2. the same for the 2 other pending disputes")
-        .send("2");
+        .pick(1);
     assert_eq!(pty.result(), chosen("Discard", true));
 }
 
@@ -242,19 +252,16 @@ fn a_person_rules_and_says_why() {
     let mut pty = Pty::open("rule");
     pty.expect("Your ruling on dispute 7?")
         .expect("3. Leave it open")
-        .expect("Esc")
-        .send("2");
+        .pick(1);
     pty.expect("Reason (optional):")
         .send("checkd\x7fed übrll")
         .expect("rll")
         .until_it_reads()
-        .send("\x15")
-        .send("checked: it is public")
         .send("\r");
-    let ruling = "Given((Dismiss, \"checked: it is public\"))";
+    let ruling = "Given((Dismiss, \"checked übrll\"))";
     assert_eq!(pty.result(), (ruling.to_owned(), true));
     let mut open = Pty::open("rule");
-    open.expect("Esc").send("3");
+    open.expect("3. Leave it open").pick(2);
     assert_eq!(open.result(), ("LeftOpen".to_owned(), true));
 }
 
@@ -268,7 +275,7 @@ fn going_away_decides_nothing_and_leaves_the_terminal_as_it_was() {
     ];
     for (key, case, answer) in rows {
         let mut pty = Pty::open(case);
-        pty.expect("Esc").until_it_reads().send(key);
+        pty.expect("  3. ").until_it_reads().send(key);
         assert_eq!(pty.result(), (answer.to_owned(), true), "{case} {key:?}");
     }
 }
@@ -280,12 +287,16 @@ fn twenty_columns_and_a_resize() {
         .get_process_mut()
         .set_window_size(20, 24)
         .unwrap();
-    pty.expect("resolve?").expect("Discard").send("\x1b[B");
+    pty.expect("resolve?")
+        .expect("Discard")
+        .until_it_reads()
+        .send("\x1b[B")
+        .expect("❯ 2.");
     pty.session
         .get_process_mut()
         .set_window_size(100, 24)
         .unwrap();
-    pty.send("\x1b[B").send("\r");
+    pty.send("\x1b[B").expect("❯ 3. ").send("\r");
     assert_eq!(pty.result(), chosen("Discard", false));
 }
 
@@ -300,7 +311,7 @@ fn live_lines_make_room_for_the_dialog_and_nothing_is_lost() {
     }
     assert!(pty.shown.contains("reviewing 0/2"), "{}", pty.shown);
     assert!(!pty.shown.contains("reported meanwhile"), "{}", pty.shown);
-    pty.send("1").expect("reported meanwhile");
+    pty.pick(0).expect("reported meanwhile");
     assert!(!pty.shown.contains("\x1b[2J"), "{}", pty.shown);
     assert_eq!(pty.result(), chosen("Judge", false));
 }

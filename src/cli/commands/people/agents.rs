@@ -10,9 +10,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 
 use super::check::NO_AGENT;
-use crate::cli::context::{
-    CommandResult, Globals, JsonFlag, pretty, print, settings, stream,
-};
+use crate::cli::context::{CommandResult, Globals, JsonFlag, pretty, print, settings, stream};
 use crate::cli::style::{self, Color, Style};
 use glee_agents::error::AgentError;
 use glee_agents::process::own_process;

@@ -7,9 +7,9 @@ use crate::cli::commands::work::findings::list;
 use crate::cli::context::{CommandError, local_time};
 use crate::cli::report::filter::FindingFilter;
 use crate::cli::report::html::page::findings::anchor;
-use glee_workflows::review::TreeFinding;
 use glee_model::domain::{FindingState, Location, RulingRef, Tag};
 use glee_system::uri;
+use glee_workflows::review::TreeFinding;
 
 /// The number of findings on one page.
 const ROWS: usize = 200;

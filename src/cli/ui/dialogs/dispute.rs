@@ -2,9 +2,8 @@
 //! disputes. The terminal is restored after every dialog. If the user leaves a dialog, Glee records no decision.
 
 use std::fmt::Write as _;
-use std::io;
 
-use super::menu::{self, LEAVES_OPEN, MenuForm};
+use super::questions::{self, AskError, DialogForm, LEAVES_OPEN};
 use crate::cli::report::paths::WorkFolder;
 use crate::cli::style::{self, Color, Style, paragraph, snippet};
 use crate::cli::ui::terminal::Terminal;
@@ -57,8 +56,8 @@ impl Dialog {
     fn open<T>(
         &mut self,
         question: &PersonQuestion,
-        ask: impl FnOnce(&MenuForm<'_>) -> io::Result<T>,
-    ) -> io::Result<T> {
+        ask: impl FnOnce(&DialogForm<'_>) -> Result<T, AskError>,
+    ) -> Result<T, AskError> {
         let now = Some((question.dispute.number, question.dispute.rulings.len()));
         let sheet = if self.shown == now {
             String::new()
@@ -66,7 +65,7 @@ impl Dialog {
             self.sheet(question)
         };
         self.shown = now;
-        menu::open(&self.terminal, &sheet, ask)
+        questions::open(&self.terminal, &sheet, ask)
     }
 }
 

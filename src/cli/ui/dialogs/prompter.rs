@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use super::menu::{self, LEAVES_OPEN};
+use super::questions::{self, LEAVES_OPEN};
 use crate::cli::style::{self, Color, Style, paragraph};
 use crate::cli::ui::terminal::Terminal;
 use glee_model::domain::Approach;
@@ -35,7 +35,7 @@ impl PersonDialog {
 impl Prompter for PersonDialog {
     fn decide(&mut self, deadlock: &Deadlock) -> PersonAnswer<Approach> {
         let sheet = deadlock_sheet(self.terminal.screen().style(), deadlock);
-        let answer = menu::open(&self.terminal, &sheet, |form| {
+        let answer = questions::open(&self.terminal, &sheet, |form| {
             let positions = &deadlock.positions;
             let approach = |name| format!("Take the approach of {}", printable::line(name));
             let mut items: Vec<String> = positions
@@ -60,7 +60,7 @@ impl Prompter for PersonDialog {
 
     fn answer(&mut self, open: &OpenQuestion) -> PersonAnswer<String> {
         let sheet = question_sheet(self.terminal.screen().style(), open);
-        let answer = menu::open(&self.terminal, &sheet, |form| {
+        let answer = questions::open(&self.terminal, &sheet, |form| {
             let is_free = open.question.options.is_empty();
             let answers: Vec<String> = if is_free {
                 open.opinions
@@ -77,7 +77,7 @@ impl Prompter for PersonDialog {
             form.with_reason(match form.choose(&items, 0, LEAVES_OPEN)? {
                 Some(index) if index < answers.len() => Some(answers[index].clone()),
                 Some(index) if is_free && index == answers.len() => {
-                    form.line("Answer:")?.filter(|answer| !answer.is_empty())
+                    Some(form.line("Answer:")?).filter(|answer| !answer.is_empty())
                 }
                 Some(_) | None => None,
             })

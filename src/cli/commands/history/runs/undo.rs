@@ -15,9 +15,7 @@ use glee_model::domain::{ExitReason, RunId};
 use glee_protocol::text::printable;
 use glee_store::history::store::{self, Journal};
 use glee_workspace::root::Workspace;
-use glee_workspace::{
-    Forced, UndoConflict, UndoEffect, UndoOptions, UndoPlan, Undone,
-};
+use glee_workspace::{Forced, UndoConflict, UndoEffect, UndoOptions, UndoPlan, Undone};
 
 /// Undo the changes that the coder made in a run
 #[derive(Debug, clap::Args)]
