@@ -11,11 +11,12 @@ pub(crate) mod outputs;
 pub(crate) mod paths;
 pub mod stage;
 pub mod text;
+pub(crate) mod view;
 pub(crate) mod written;
 
 use crate::cli::report::formats::sarif::Reader;
 use crate::cli::report::formats::{entry, github, gitlab, json, junit, markdown, rdjsonl, sarif};
-use crate::cli::report::html::page::Page;
+use crate::cli::report::html::page::page;
 use crate::cli::report::options::RenderOptions;
 use glee_model::domain::Outcome;
 
@@ -110,7 +111,7 @@ pub fn render(format: Format, outcome: &Outcome, options: &RenderOptions<'_>) ->
     match format {
         Format::Text => text::render(outcome, options),
         Format::Json => json::pretty(outcome),
-        Format::Html => html::render(&Page::of(outcome, options)),
+        Format::Html => html::render(page(outcome, options)),
         Format::Jsonl => options.events.iter().map(json::line).collect(),
         Format::Sarif => sarif::render(outcome, options, Reader::Any),
         Format::SarifGithub => sarif::render(outcome, options, Reader::GitHub),

@@ -19,10 +19,10 @@ use super::access;
 use super::error_page::{ErrorPage, refused};
 use super::pages::{self, DisputePosition};
 use super::server::Seat;
-use super::settle::{self, RulingForm};
+use super::settle;
 use super::site::Site;
-use super::views::templates;
 use super::views::tree_findings::FindingsQuery;
+use super::views::{RulingForm, templates};
 use crate::cli::report::html::environment::{SCRIPT, STYLE};
 use glee_agents::Stop;
 

@@ -3,30 +3,16 @@
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use clap::ValueEnum as _;
-use serde::Deserialize;
 
 use super::error_page::{ErrorPage, refused};
 use super::pages;
 use super::site::Site;
-use super::views::FormView;
+use super::views::RulingForm;
 use crate::cli::commands::history::disputes::common;
 use crate::cli::commands::history::disputes::decision::{DismissalKind, RulingChoice, RulingInput};
 use crate::cli::context::CommandError;
 use glee_model::domain::{DisputeNumber, ExitReason};
 use glee_store::history::JournalError;
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct RulingForm {
-    token: String,
-    word: String,
-    #[serde(rename = "as")]
-    kind: String,
-    #[serde(rename = "ref")]
-    reference: String,
-    reason: String,
-    until: String,
-}
 
 /// Settles the dispute and shows the page of the dispute. If a form field is invalid, the page shows the form
 /// again with an error message.
@@ -60,17 +46,7 @@ pub(crate) fn settle(
     match form.record(site, dispute) {
         Ok(()) => Ok(Redirect::to(&site.path(&format!("disputes/{number}"))).into_response()),
         Err(error) if error.exit() == ExitReason::Usage => {
-            let view = FormView {
-                word: form.word.clone(),
-                kind: form.kind.clone(),
-                reference: form.reference.clone(),
-                reason: form.reason.clone(),
-                until: form.until.clone(),
-                error: Some(error.message()),
-                hint: error.advice().map(str::to_owned),
-                ..FormView::empty(site.access.form_token())
-            };
-            pages::dispute_with(site, number, StatusCode::UNPROCESSABLE_ENTITY, view)
+            pages::dispute_with(site, number, form, Some(&error))
         }
         Err(error) => Err(error.into()),
     }

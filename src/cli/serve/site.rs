@@ -6,9 +6,7 @@ use std::sync::Arc;
 
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
-use minijinja::context;
 use minijinja::value::Value;
-use serde::Serialize;
 use tokio::sync::Semaphore;
 
 use super::access::Access;
@@ -16,7 +14,7 @@ use super::error_page::{ErrorPage, refused};
 use super::feed::Feed;
 use super::views::templates::{HTML, render};
 use crate::cli::context::{CommandError, Globals, history, place};
-use crate::cli::report::html::environment;
+use crate::cli::report::html::environment::values;
 use glee_model::domain::RunId;
 use glee_protocol::text::printable;
 use glee_store::history::JournalError;
@@ -81,12 +79,11 @@ impl Site {
         status: StatusCode,
         template: &str,
         section: &'static str,
-        page: &impl Serialize,
-        more: Value,
+        values: Value,
     ) -> Response {
-        let (base, project) = (self.access.base(), &self.project);
-        let page = environment::value(page);
-        let html = render(template, context! { page, base, project, section, ..more });
+        let base = self.access.base();
+        let project = &self.project;
+        let html = render(template, values! { base, project, section, ..values });
         (status, [(header::CONTENT_TYPE, HTML)], html).into_response()
     }
 

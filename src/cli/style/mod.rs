@@ -2,6 +2,7 @@
 //! module do not remove escape sequences. The caller must therefore first escape text from files and agents (see
 //! `protocol::text::printable`).
 
+pub(crate) mod calls;
 #[cfg(test)]
 pub(crate) mod fixture;
 pub mod links;
@@ -17,7 +18,7 @@ use indicatif::{BinaryBytes, HumanCount};
 use textwrap::{Options, WordSplitter, WrapAlgorithm};
 
 use glee_model::domain::{
-    AgentName, CodeRead, FileChange, Finding, RulingWord, Settler, Severity, Skip, Tag,
+    AgentName, FileChange, Finding, RulingWord, Settler, Severity, Skip, Tag,
 };
 use glee_protocol::text::printable;
 
@@ -340,16 +341,6 @@ pub fn tag(finding: &Finding) -> String {
         printable::line(&finding.raw.severity.to_string()),
         finding.id
     )
-}
-
-/// What a reviewer says about its own answer, as in `0 findings, read all`.
-pub fn closed(findings: u64, read: Option<CodeRead>) -> String {
-    let read = match read {
-        Some(CodeRead::All) => ", read all",
-        Some(CodeRead::Part) => ", read only a part",
-        None => "",
-    };
-    count(findings, "finding") + read
 }
 
 /// Formats a number with its noun, as in `1 finding` or `2 findings`.

@@ -3,10 +3,13 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use crate::cli::report::options::RenderOptions;
+use crate::cli::report::view::{self, ReportedState, StateNote, View, ruler};
 use glee_model::domain::{
-    Disposition, Dispute, ExactFix, FindingState, Location, Outcome, RawFinding, Ruler,
-    RulingRecord, SettledFinding, Tag,
+    Dispute, ExactFix, FindingState, Location, Outcome, RawFinding, RulingRecord, SettledFinding,
+    Tag,
 };
 use glee_protocol::secrets;
 use glee_protocol::text::printable::{self, Shown};
@@ -19,28 +22,24 @@ pub(crate) enum AlertLevel {
     Note,
 }
 
-/// The state of a finding in a report. The states are sorted by importance, the most important first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum ReportedState {
-    /// The finding is open and prevents a clean outcome.
-    Mandatory,
-    /// The finding is open and optional.
-    Optional,
-    /// The coder changed the code. Either no reviewer checked the changed code again, or a reviewer confirmed that
-    /// the finding is fixed.
-    Fixed,
-    /// The finding was dismissed, discarded or rejected, in this run or in an earlier run.
-    Dismissed,
-}
-
 /// A part of a file. The region includes its end line, but ends before its end column. Columns are counted in
 /// UTF-16 code units, from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Region {
     pub(crate) start_line: u32,
     pub(crate) start_column: u32,
     pub(crate) end_line: u32,
     pub(crate) end_column: u32,
+}
+
+impl Region {
+    pub(crate) const FIRST_LINE: Self = Self {
+        start_line: 1,
+        start_column: 1,
+        end_line: 2,
+        end_column: 1,
+    };
 }
 
 pub(crate) struct Entry<'a> {
@@ -71,7 +70,7 @@ pub(crate) fn all(outcome: &Outcome) -> Vec<Entry<'_>> {
         let leading = SettledFinding::leading(group);
         // Findings of an unknown severity come before findings of the highest severity.
         (
-            reported_state(leading),
+            ReportedState::of(leading),
             leading.finding.raw.severity.tag,
             leading.finding.id,
         )
@@ -96,31 +95,11 @@ pub(crate) fn all(outcome: &Outcome) -> Vec<Entry<'_>> {
     groups.into_iter().flatten().map(entry).collect()
 }
 
-/// Counts the findings by state. A group counts once, with the state of its leading member.
-pub(crate) fn counts(outcome: &Outcome) -> BTreeMap<ReportedState, usize> {
-    let mut counts = BTreeMap::new();
-    for group in outcome.groups() {
-        let state = reported_state(SettledFinding::leading(group));
-        *counts.entry(state).or_default() += 1;
-    }
-    counts
-}
-
 /// Returns the open findings that belong to a file, the most important first.
 pub(crate) fn open_in_files(outcome: &Outcome) -> Vec<Entry<'_>> {
     let mut entries = all(outcome);
     entries.retain(|entry| entry.is_open() && entry.raw().file.is_some());
     entries
-}
-
-fn reported_state(settled: &SettledFinding) -> ReportedState {
-    match settled.state {
-        FindingState::Resolved | FindingState::Unchecked => ReportedState::Fixed,
-        _ if settled.state.is_closed() => ReportedState::Dismissed,
-        _ if settled.blocks() => ReportedState::Mandatory,
-        _ if settled.finding.is_rejected() => ReportedState::Dismissed,
-        _ => ReportedState::Optional,
-    }
 }
 
 fn identity(settled: &SettledFinding) -> String {
@@ -200,7 +179,7 @@ impl Entry<'_> {
     }
 
     pub(crate) fn reported_state(&self) -> ReportedState {
-        reported_state(self.settled)
+        ReportedState::of(self.settled)
     }
 
     pub(crate) fn is_open(&self) -> bool {
@@ -263,12 +242,6 @@ impl Entry<'_> {
     pub(crate) fn lines(&self) -> Option<(u32, u32)> {
         let first = self.raw().line?.max(1);
         Some((first, self.raw().end_line.unwrap_or(first).max(first)))
-    }
-
-    /// Returns the region from the first to the last line of the finding, or `None` if the finding has no line
-    /// number.
-    pub(crate) fn region(&self, options: &RenderOptions<'_>) -> Option<Region> {
-        self.region_at(&self.raw().location()?, options)
     }
 
     /// Returns the region of one of the finding's places, or `None` if the place has no line number.
@@ -385,95 +358,32 @@ impl Entry<'_> {
     /// Explains the state of the finding. The explanation is a ruling, the coder's answer, or the opinion of the
     /// other reviewers, and is never empty.
     pub(crate) fn reason(&self, outcome: &Outcome) -> String {
-        let answer = self
-            .settled
-            .response
-            .as_ref()
-            .map(|response| block(&response.text))
-            .unwrap_or_default();
-        let coder = line(self.settled.coder_name());
-        let with = |fact: String, why: &str| match why.trim() {
-            "" => fact,
-            why => format!("{fact}: {why}"),
-        };
-        match &self.settled.state {
-            FindingState::Disputed { dispute } => {
-                with(format!("dispute {dispute} is open"), &answer)
-            }
-            FindingState::Enforced { .. } | FindingState::Dismissed { .. } => {
-                match self.ruling(outcome) {
-                    Some((dispute, ruling)) => ruled(dispute, ruling),
-                    None => self.settled.state.to_string(),
-                }
-            }
-            FindingState::AlreadyRuled {
-                dispute,
-                disposition,
-            } => {
-                let known = self
-                    .settled
-                    .earlier
-                    .iter()
-                    .find(|earlier| earlier.dispute == *dispute);
-                let why = match (self.ruling(outcome), known) {
-                    (Some((_, record)), _) => block(&record.ruling.rationale),
-                    (None, Some(earlier)) => block(&earlier.rationale),
-                    (None, None) => String::new(),
-                };
-                with(
-                    format!(
-                        "{} in dispute {}",
-                        disposed(disposition),
-                        line(&dispute.to_string())
-                    ),
-                    &why,
-                )
-            }
-            FindingState::Discarded => match outcome.dispute_of(self.settled) {
-                Some(Dispute {
-                    number,
-                    discarded_by: Some(by),
-                    ..
-                }) => {
-                    format!("discarded by {} in dispute {number}", ruler(by))
-                }
-                _ => with(format!("discarded by {coder}"), &answer),
-            },
-            FindingState::Claimed if !self.settled.unchanged.is_empty() => with(
-                line(&format!(
-                    "claimed, but {}",
-                    self.settled.what_is_unchanged()
-                )),
-                &answer,
-            ),
-            FindingState::Resolved => with(format!("fixed by {coder}, and checked"), &answer),
-            FindingState::Unchecked => {
-                with(format!("changed by {coder}, and not checked"), &answer)
-            }
-            state => match &self.settled.finding.consensus {
-                Some(consensus) if self.settled.finding.is_rejected() => with(
-                    "rejected by the reviewers".to_owned(),
-                    &line(&consensus.why),
-                ),
-                _ => with(state.to_string(), &answer),
-            },
+        let settled = self.settled;
+        let known = self.ruling(outcome);
+        if let (FindingState::Enforced { .. } | FindingState::Dismissed { .. }, Some(known)) =
+            (&settled.state, known)
+        {
+            return ruled(known.0, known.1);
         }
-    }
-}
-
-fn disposed(disposition: &Disposition) -> String {
-    match disposition {
-        Disposition::Deferred { reference } => format!("deferred to {}", line(reference)),
-        Disposition::Duplicate { of } => format!("duplicate of {}", line(of)),
-        other => other.as_str().to_owned(),
-    }
-}
-
-fn ruler(by: &Ruler) -> String {
-    match by {
-        // Other people also read the report, so it leaves out the mail address.
-        Ruler::Human(person) => line(&person.name),
-        by => line(&by.to_string()),
+        let StateNote { word, note, .. } = View::of(outcome).state(settled);
+        let why = match (&settled.state, known, &settled.finding.consensus) {
+            (FindingState::AlreadyRuled { .. }, Some((_, record)), _) => {
+                block(&record.ruling.rationale)
+            }
+            (FindingState::AlreadyRuled { dispute, .. }, None, _) => {
+                let mut earlier = settled.earlier.iter();
+                let known = earlier.find(|earlier| earlier.dispute == *dispute);
+                known.map_or_else(String::new, |known| block(&known.rationale))
+            }
+            (_, _, Some(consensus)) if settled.finding.is_rejected() => line(&consensus.why),
+            _ => block(&view::answer(settled)),
+        };
+        let mut parts = vec![line(&note), why.trim().to_owned()];
+        parts.retain(|part| !part.is_empty());
+        if parts.is_empty() {
+            return word.to_owned();
+        }
+        format!("{word}: {}", parts.join(": "))
     }
 }
 
@@ -484,7 +394,7 @@ pub(crate) fn ruled(dispute: &Dispute, record: &RulingRecord) -> String {
     let mut text = format!(
         "{} by {} in dispute {}",
         record.ruling.ruling,
-        ruler(&record.by),
+        line(&ruler(&record.by)),
         dispute.number
     );
     if !rationale.trim().is_empty() {

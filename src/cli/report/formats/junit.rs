@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-use crate::cli::report::formats::entry::{self, AlertLevel, Entry, ReportedState};
+use crate::cli::report::formats::entry::{self, AlertLevel, Entry};
 use crate::cli::report::formats::gaps;
+use crate::cli::report::view::ReportedState;
 use glee_model::domain::{Outcome, ReviewerReport};
 
 const GENERAL: &str = "General";

@@ -2,9 +2,10 @@
 //! links or mentions, because the report escapes punctuation. A word that a host such as GitHub would turn into
 //! a link is written as a code span.
 
-use crate::cli::report::formats::entry::{self, Entry, ReportedState};
+use crate::cli::report::formats::entry::{self, Entry};
 use crate::cli::report::formats::gaps;
 use crate::cli::report::text;
+use crate::cli::report::view::{FindingCounts, ReportedState};
 use crate::cli::style::count;
 use glee_model::domain::Outcome;
 use glee_protocol::text::markdown::dedent;
@@ -31,21 +32,22 @@ pub(crate) fn render(outcome: &Outcome) -> String {
         page.add(&format!("{}\n\n", prose(&cut(&line, TEXT))));
     }
     let entries = entry::all(outcome);
-    let counts = entry::counts(outcome);
-    let number = |state| counts.get(&state).copied().unwrap_or_default();
-    let groups = counts.values().sum::<usize>();
+    let FindingCounts {
+        groups,
+        blocking,
+        optional,
+        fixed,
+        dismissed,
+        ..
+    } = FindingCounts::of(outcome);
     let members = if groups < entries.len() {
         format!(" with {} members", entries.len())
     } else {
         String::new()
     };
     page.add(&format!(
-        "{}{members}: {} mandatory and open, {} optional, {} fixed, {} dismissed. Run {}, {} reviewed.\n",
+        "{}{members}: {blocking} mandatory and open, {optional} optional, {fixed} fixed, {dismissed} dismissed. Run {}, {} reviewed.\n",
         count(groups, "finding"),
-        number(ReportedState::Mandatory),
-        number(ReportedState::Optional),
-        number(ReportedState::Fixed),
-        number(ReportedState::Dismissed),
         code(outcome.run.short()),
         count(outcome.proof.covered.len(), "file"),
     ));

@@ -11,6 +11,10 @@ use minijinja::value::{Serde, Value};
 use minijinja::{Environment, HtmlEscape, UndefinedBehavior};
 use serde::Serialize;
 
+use crate::cli::style::{self, Color};
+use glee_model::domain::{RunId, Severity, Tag};
+use glee_protocol::{secrets, text::printable};
+
 pub(crate) const STYLE: &str = include_str!("assets/style.css");
 pub(crate) const SCRIPT: &str = include_str!("assets/report.js");
 
@@ -33,15 +37,33 @@ pub(crate) static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(en
 /// the environment.
 pub(crate) fn environment() -> Environment<'static> {
     let mut environment = Environment::new();
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    // Outcomes leave out empty fields, so a template may ask whether a field exists.
+    environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);
+    environment.set_formatter(|out, state, value| match value.as_str() {
+        Some(text) if !value.is_safe() => {
+            minijinja::escape_formatter(out, state, &printable::block(text).into())
+        }
+        _ => minijinja::escape_formatter(out, state, value),
+    });
     let mut syntax = SyntaxConfig::builder();
     syntax.trim_blocks(true).lstrip_blocks(true);
     environment.set_syntax(syntax.build().expect("the syntax is the default syntax"));
-    environment.add_filter("prose", |text: &str| Value::from_safe_string(prose(text)));
-    environment.add_filter("inline", |text: &str| Value::from_safe_string(inline(text)));
-    environment.add_filter("diff", |text: &str| {
-        Value::from_safe_string(diff(text.lines()))
+    environment.add_filter("prose", |text: &str| {
+        Value::from_safe_string(prose(&printable::block(text)))
     });
+    environment.add_filter("inline", |text: &str| {
+        Value::from_safe_string(inline(&printable::block(text)))
+    });
+    environment.add_filter("diff", diff);
+    environment.add_filter("tone", |tag: Option<String>| severity_tone(tag.as_deref()));
+    environment.add_filter("count", |number: u64, noun: &str| {
+        style::count(number, noun)
+    });
+    environment.add_filter("thousands", style::thousands);
+    environment.add_filter("duration", style::duration);
+    environment.add_filter("dollars", style::dollars);
+    environment.add_filter("redacted", |text: &str| secrets::redact(text).into_owned());
+    environment.add_filter("run", |run: String| RunId(run).short().to_owned());
     for (name, source) in TEMPLATES {
         environment
             .add_template(name, source)
@@ -53,6 +75,19 @@ pub(crate) fn environment() -> Environment<'static> {
 pub(crate) fn value<T: Serialize>(value: &T) -> Value {
     Value::from(Serde(value))
 }
+
+/// Makes the values of a template from names and values that have a form in JSON, as `minijinja::context!` does.
+macro_rules! values {
+    (@one $key:ident) => { $crate::cli::report::html::environment::value(&$key) };
+    (@one $key:ident $value:expr) => { $crate::cli::report::html::environment::value(&$value) };
+    ($($key:ident $(=> $value:expr)?),* $(, ..$more:expr)? $(,)?) => {
+        minijinja::context! {
+            $($key => $crate::cli::report::html::environment::values!(@one $key $($value)?)),*
+            $(, ..$more)?
+        }
+    };
+}
+pub(crate) use values;
 
 pub(crate) fn render(environment: &Environment<'_>, template: &str, values: Value) -> String {
     let template = environment
@@ -170,11 +205,30 @@ pub(crate) fn prose(text: &str) -> String {
     html
 }
 
+/// Returns the CSS class of a colour.
+pub(crate) fn tone(color: Color) -> &'static str {
+    match color {
+        Color::Good => "good",
+        Color::Warn => "warn",
+        Color::Bad => "bad",
+        Color::Minor | Color::Plain | Color::Strong | Color::Faint | Color::Key => "minor",
+    }
+}
+
+/// Returns the CSS class of a severity.
+fn severity_tone(tag: Option<&str>) -> &'static str {
+    let severity = Severity {
+        tag: tag.and_then(Tag::parse),
+        raw: String::new(),
+    };
+    tone(Color::of(&severity))
+}
+
 /// Escapes the lines of a unified diff. Each line gets a CSS class: added line, removed line, head of a hunk, or
 /// other line.
-pub(crate) fn diff<'a>(lines: impl Iterator<Item = &'a str>) -> String {
+pub(crate) fn diff(text: &str) -> Value {
     let mut html = String::new();
-    for line in lines {
+    for line in printable::block(text).lines() {
         let class = match line.as_bytes().first() {
             Some(b'+') => "d a",
             Some(b'-') => "d r",
@@ -187,7 +241,7 @@ pub(crate) fn diff<'a>(lines: impl Iterator<Item = &'a str>) -> String {
             HtmlEscape(line)
         );
     }
-    html
+    Value::from_safe_string(html)
 }
 
 #[cfg(test)]
@@ -207,7 +261,7 @@ mod unit_tests {
             "<pre tabindex=\"0\"><code>&lt;script&gt;</code></pre>"
         );
         assert_eq!(
-            diff("@@ 1\n-<a>".lines()),
+            diff("@@ 1\n-<a>").to_string(),
             "<span class=\"d h\">@@ 1\n</span><span class=\"d r\">-&lt;a&gt;\n</span>"
         );
     }

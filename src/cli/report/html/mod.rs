@@ -4,32 +4,26 @@
 pub(crate) mod environment;
 pub(crate) mod highlight;
 pub(crate) mod page;
-pub(crate) mod statistics;
 #[cfg(test)]
 mod tests;
 
 use minijinja::context;
-use serde::Serialize;
+use minijinja::value::Value;
 
 use crate::cli::report::html::environment::{Assets, ENVIRONMENT};
-use crate::cli::report::html::page::Page;
-use crate::cli::report::html::statistics::StatisticsView;
+use glee_model::rules::measures::ReviewStatistics;
 
-/// Renders the page as a file that works without a server and without a network.
-pub(crate) fn render(page: &Page) -> String {
+/// Renders the report on a run as a file that works without a server and without a network.
+pub(crate) fn render(page: Value) -> String {
     page_of("report.html", page)
 }
 
-pub(crate) fn render_statistics(view: &StatisticsView) -> String {
-    page_of("statistics.html", view)
+pub(crate) fn render_statistics(found: &ReviewStatistics) -> String {
+    page_of("statistics.html", environment::value(found))
 }
 
-fn page_of<T: Serialize>(template: &str, page: &T) -> String {
-    let assets = environment::value(&Assets::inline(&environment::nonce(page)));
-    let html = environment::render(
-        &ENVIRONMENT,
-        template,
-        context! { page => environment::value(page), assets },
-    );
+fn page_of(template: &str, page: Value) -> String {
+    let assets = environment::value(&Assets::inline(&environment::nonce(&page)));
+    let html = environment::render(&ENVIRONMENT, template, context! { page, assets });
     html.replace('\t', "    ")
 }

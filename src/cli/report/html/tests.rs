@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::cli::report::html::{Page, render};
+use crate::cli::report::html::{page as content, render};
 use crate::cli::report::options::{Detail, FixCommand, RenderOptions, TextOptions};
 use crate::cli::style::Style;
 use crate::cli::style::fixture::{
@@ -54,7 +54,7 @@ fn page(
         only: &[],
         text: TextOptions::default(),
     };
-    render(&Page::of(outcome, &options))
+    render(content::page(outcome, &options))
 }
 
 fn position(reviewer: &str, denies: bool) -> Position {

@@ -6,12 +6,12 @@ use std::fmt::Write as _;
 
 use crate::cli::report::options::{Detail, RenderOptions};
 use crate::cli::report::text::layout::{at_most, list, wrapped};
+use crate::cli::report::view::{self, StateNote, View};
 use crate::cli::style::links::linked;
 use crate::cli::style::snippet::{self, Code, Heading, SnippetNote};
 use crate::cli::style::{self, Color, Glyph, Style, behind, columns, count, pad, widest};
 use glee_model::domain::{
-    Class, Corroboration, Cwe, Finding, FindingState, Outcome, Position, RawFinding, RulingRef,
-    SettledFinding, Untrusted, dissent,
+    Class, Cwe, Finding, FindingState, Outcome, RawFinding, SettledFinding, Untrusted,
 };
 use glee_protocol::text::{markdown, printable};
 
@@ -58,16 +58,10 @@ pub(crate) fn place(raw: &RawFinding, options: &RenderOptions<'_>) -> Option<Str
 
 /// Returns the section. The findings are sorted by file. Findings without a file come last.
 pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
-    let is_coder_asked = outcome
-        .findings
-        .iter()
-        .any(|finding| finding.response.is_some())
-        || outcome.undoable;
     let report = Report {
-        outcome,
+        view: View::of(outcome),
         options,
         style: options.style,
-        is_coder_asked,
     };
     let mut groups: Vec<&[SettledFinding]> = outcome.groups().collect();
     groups.sort_by_key(|group| {
@@ -89,10 +83,9 @@ pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String 
 }
 
 struct Report<'a> {
-    outcome: &'a Outcome,
+    view: View<'a>,
     options: &'a RenderOptions<'a>,
     style: Style,
-    is_coder_asked: bool,
 }
 
 impl Report<'_> {
@@ -162,7 +155,8 @@ impl Report<'_> {
                     let _ = writeln!(text, "{line}");
                 }
             }
-            let facts = style.facts(&[agreement(finding), self.state_word(finding)]);
+            let agreement = printable::line(&view::agreement(&finding.finding));
+            let facts = style.facts(&[agreement, self.state_word(finding)]);
             wrapped(&mut text, style, "      ", &style.faint(facts));
             for member in &group[1..] {
                 let head = format!("      also {}  ", style.tag(&member.finding));
@@ -300,57 +294,14 @@ impl Report<'_> {
             );
         }
         let mut by = vec![list(&finding.finding.raised_by)];
-        by.extend(raw.rule.clone().or_else(|| raw.category.clone()));
-        by.extend(raw.cwe.map(|cwe| cwe.to_string()));
-        by.extend(
-            raw.confidence
-                .map(|confidence| format!("{}% sure", confidence.get())),
-        );
-        if raw
-            .severity
-            .tag
-            .is_none_or(|tag| !tag.as_str().eq_ignore_ascii_case(&raw.severity.raw))
-        {
-            by.push(format!("written as [{}]", raw.severity.raw));
-        }
-        if finding.finding.round > 1 {
-            by.push(format!("round {}", finding.finding.round));
-        }
-        let mut reviewers = None;
-        if let Some(consensus) = &finding.finding.consensus {
-            let mut facts = vec![agreement(finding)];
-            match consensus.class {
-                Class::Accepted => {}
-                Class::Uncorroborated => {
-                    facts.push(format!("needed for a decision: {}", consensus.would_decide))
-                }
-                Class::Rejected => facts.push(consensus.why.clone()),
-                // Unlike the text that the function `agreement` returns, `consensus.why` also names the reviewers
-                // that deny the problem.
-                Class::Disputed => {
-                    facts[0].clone_from(&consensus.why);
-                    facts.extend(dissent(&consensus.assessments));
-                }
-            }
-            facts.extend(positions(consensus));
-            facts.extend(consensus.notes.iter().cloned());
-            let is_accepted = consensus.class == Class::Accepted;
-            let raisers = finding.finding.raised_by.len();
-            match facts.as_slice() {
-                [all] if is_accepted && raisers > 1 && consensus.confirmed_by.is_empty() => {
-                    by.insert(1, all.clone())
-                }
-                _ => {
-                    reviewers = Some((
-                        if is_accepted {
-                            Color::Plain
-                        } else {
-                            Color::Warn
-                        },
-                        facts.join(&dot),
-                    ))
-                }
-            }
+        by.extend(view::facts(&finding.finding));
+        let mut reviewers = view::opinions(&finding.finding);
+        let consensus = finding.finding.consensus.as_ref();
+        let is_accepted = consensus.is_none_or(|known| known.class == Class::Accepted);
+        let is_confirmed = consensus.is_some_and(|known| !known.confirmed_by.is_empty());
+        let raisers = finding.finding.raised_by.len();
+        if reviewers.len() == 1 && is_accepted && raisers > 1 && !is_confirmed {
+            by.insert(1, reviewers.remove(0));
         }
         add("by", Color::Plain, &by.join(&dot).into(), 2);
         if let Some(name) = raw.cwe.and_then(Cwe::name)
@@ -358,9 +309,12 @@ impl Report<'_> {
         {
             add("weakness", Color::Plain, &name.into(), 2);
         }
-        if let Some((color, facts)) = reviewers {
-            add("reviewers", color, &facts.into(), 4);
-        }
+        let color = if is_accepted {
+            Color::Plain
+        } else {
+            Color::Warn
+        };
+        add("reviewers", color, &reviewers.join(&dot).into(), 4);
         for (by, why) in finding.finding.denials() {
             add("against", Color::Warn, &why.labelled(&format!("{by}: ")), 3);
         }
@@ -396,124 +350,38 @@ impl Report<'_> {
         notes
     }
 
-    /// Returns a note about the state of a finding. An open finding has a note only in two cases: a ruling lowered
-    /// its severity, or a coder worked in the run.
+    /// Returns a note about the state of a finding, or `None` if there is nothing to say about an open finding.
     fn state(&self, finding: &SettledFinding) -> Option<SnippetNote> {
-        let response = finding
-            .response
-            .as_ref()
-            .map(|response| printable::block(&response.text.trimmed()))
-            .map(|text| match &finding.coder {
-                Some(name) => format!("{}: {text}", printable::line(&name.0)),
-                None => text,
-            })
-            .unwrap_or_default();
-        let raisers = list(&finding.finding.raised_by);
-        let and = |fact: String| match response.as_str() {
-            "" => fact,
-            response => format!("{response} {} {fact}", self.style.glyph(Glyph::Dot)),
-        };
-        let (name, color, text) = match &finding.state {
-            FindingState::Open => match &finding.lowered {
-                Some(lowered) => {
-                    let (now, was) = (&finding.finding.raw.severity, &lowered.was);
-                    let text = format!(
-                        "now {now}, was {was}, by {}",
-                        self.dispute(&lowered.dispute)
-                    );
-                    ("open", Color::Warn, text)
-                }
-                None if self.is_coder_asked => ("open", Color::Bad, "not answered yet".to_owned()),
-                None => return None,
-            },
-            FindingState::Unanswered => {
-                let text = format!("{} gave no answer", printable::line(finding.coder_name()));
-                ("open", Color::Bad, text)
-            }
-            FindingState::Claimed => {
-                let unchanged = finding.what_is_unchanged();
-                let fact = format!("reported as done, but {unchanged}");
-                ("claimed", Color::Bad, and(printable::line(&fact)))
-            }
-            FindingState::Unchecked => ("changed", Color::Good, and("unchecked".to_owned())),
-            FindingState::Unconfirmed => (
-                "not confirmed",
-                Color::Bad,
-                and(format!("changed, but {raisers} did not check the change")),
-            ),
-            FindingState::NotResolved => (
-                "not resolved",
-                Color::Bad,
-                and(format!("{raisers} checked the change")),
-            ),
-            FindingState::Resolved => ("fixed", Color::Good, and(format!("checked by {raisers}"))),
-            FindingState::Discarded => (
-                "discarded",
-                Color::Minor,
-                self.discarded(finding).unwrap_or(response),
-            ),
-            FindingState::Disputed { dispute } => (
-                "disputed",
-                Color::Warn,
-                format!("dispute {dispute} waits for you"),
-            ),
-            FindingState::Enforced { dispute } => (
-                "enforced",
-                Color::Bad,
-                format!("by dispute {dispute}, not implemented yet"),
-            ),
-            FindingState::Dismissed { dispute } => {
-                ("dismissed", Color::Good, format!("by dispute {dispute}"))
-            }
-            FindingState::AlreadyRuled {
-                dispute,
-                disposition,
-            } if finding.insisted => {
-                let dispute = self.dispute(dispute);
-                let text = format!(
-                    "on {dispute} without new evidence: {}",
-                    disposition.as_str()
-                );
-                ("insisted", Color::Minor, text)
-            }
-            FindingState::AlreadyRuled {
-                dispute,
-                disposition,
-            } => {
-                let text = format!("{} in {}", disposition.as_str(), self.dispute(dispute));
-                ("already ruled", Color::Minor, text)
-            }
-        };
+        let StateNote { word, color, note } = self.view.state(finding);
+        if finding.state == FindingState::Open && note.is_empty() {
+            return None;
+        }
+        let mut facts = Vec::new();
+        if shows_answer(&finding.state) {
+            facts.push(printable::block(&view::answer(finding)));
+        }
+        facts.push(printable::line(&note));
+        facts.retain(|fact| !fact.is_empty());
         Some(SnippetNote {
-            name,
+            name: word,
             color,
-            text,
+            text: facts.join(&format!(" {} ", self.style.glyph(Glyph::Dot))),
             most: usize::MAX,
         })
     }
+}
 
-    /// Formats the number of a dispute, as in `dispute 2`, or `dispute 2 of an earlier run`.
-    fn dispute(&self, dispute: &RulingRef) -> String {
-        let is_own = self
-            .outcome
-            .disputes
-            .iter()
-            .any(|own| Some(own.number) == dispute.number());
-        let from = if is_own { "" } else { " of an earlier run" };
-        format!("dispute {dispute}{from}")
-    }
-
-    /// Returns who discarded the finding, as in `by Ada in dispute 2`. Returns `None` if the finding was discarded
-    /// without a dispute.
-    fn discarded(&self, finding: &SettledFinding) -> Option<String> {
-        let mut disputes = self.outcome.disputes.iter();
-        let dispute = disputes.find(|dispute| dispute.is_about(finding.finding.id))?;
-        Some(format!(
-            "by {} in dispute {}",
-            dispute.discarded_by.as_ref()?,
-            dispute.number
-        ))
-    }
+/// Whether the coder's answer stands beside the state. The answer to a disputed finding stands in the dispute.
+fn shows_answer(state: &FindingState) -> bool {
+    matches!(
+        state,
+        FindingState::Claimed
+            | FindingState::Unchecked
+            | FindingState::Unconfirmed
+            | FindingState::NotResolved
+            | FindingState::Resolved
+            | FindingState::Discarded
+    )
 }
 
 fn excerpt(source: &str, first: u32, last: Option<u32>) -> Option<&str> {
@@ -530,102 +398,4 @@ fn excerpt(source: &str, first: u32, last: Option<u32>) -> Option<&str> {
         .map(str::len)
         .sum();
     (length > 0).then(|| &source[from..from + length])
-}
-
-/// States how many reviewers support a finding. Returns an empty text if only one reviewer took part in the run.
-pub(crate) fn agreement(finding: &SettledFinding) -> String {
-    let Some(consensus) = &finding.finding.consensus else {
-        return String::new();
-    };
-    let raised = consensus
-        .positions
-        .iter()
-        .filter(|position| !position.denies)
-        .count();
-    let raisers = list(&finding.finding.raised_by);
-    let is_observed = consensus.positions.iter().all(|position| position.observed);
-    let dissent = dissent(&consensus.assessments).map(|text| printable::line(&text));
-    let counted = match consensus.class {
-        Class::Accepted if !consensus.confirmed_by.is_empty() => {
-            format!(
-                "raised by {raisers}, confirmed by {}",
-                list(&consensus.confirmed_by)
-            )
-        }
-        Class::Accepted if raised == 1 => format!(
-            "only {raisers} of {} reviewers raised it",
-            consensus.reviewers
-        ),
-        Class::Accepted => format!("{raised} of {} reviewers raised it", consensus.reviewers),
-        Class::Uncorroborated if dissent.is_some() => format!("raised by {raisers}"),
-        Class::Uncorroborated if is_observed => {
-            format!("raised by {raisers} in the debate, where nobody else was asked about it")
-        }
-        Class::Uncorroborated => {
-            format!("only {raisers} raised it, and no other reviewer confirmed it")
-        }
-        Class::Disputed => "reviewers contradict each other".to_owned(),
-        Class::Rejected if consensus.withdrawn => format!("withdrawn by {raisers}"),
-        Class::Rejected => "rejected by the other reviewers".to_owned(),
-    };
-    match dissent {
-        Some(dissent) => format!("{counted}; {dissent}"),
-        None => counted,
-    }
-}
-
-/// Lists how each reviewer rates the finding, as in `claude: HIGH, 80% sure; codex: no issue`. Returns `None` if
-/// all reviewers agree.
-pub(crate) fn positions(consensus: &Corroboration) -> Option<String> {
-    let [first, rest @ ..] = consensus.positions.as_slice() else {
-        return None;
-    };
-    let is_same = |other: &Position| {
-        (&other.severity, other.confidence, other.denies)
-            == (&first.severity, first.confidence, first.denies)
-    };
-    if rest.iter().all(is_same) {
-        return None;
-    }
-    let position = |position: &Position| {
-        let word = if position.denies {
-            "no issue".to_owned()
-        } else {
-            position.severity.to_string()
-        };
-        let sure = position
-            .confidence
-            .map_or_else(String::new, |sure| format!(", {}% sure", sure.get()));
-        format!("{}: {word}{sure}", position.reviewer)
-    };
-    Some(
-        consensus
-            .positions
-            .iter()
-            .map(position)
-            .collect::<Vec<_>>()
-            .join("; "),
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cuts_the_lines_named_and_nothing_else() {
-        let source = "a\nb\nc";
-        assert_eq!(excerpt(source, 2, None), Some("b\n"));
-        assert_eq!(excerpt(source, 2, Some(9)), Some("b\nc"));
-        assert_eq!(excerpt(source, 3, Some(1)), Some("c"));
-        assert_eq!(
-            [
-                excerpt(source, 0, None),
-                excerpt(source, 4, None),
-                excerpt("", 1, None)
-            ],
-            [None; 3]
-        );
-        assert_eq!(excerpt(source, 1, Some(u32::MAX)), Some(source));
-    }
 }

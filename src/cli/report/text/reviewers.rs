@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 
 use crate::cli::report::options::{Detail, RenderOptions};
 use crate::cli::report::text::layout::{facts, heading, named, wrapped};
+use crate::cli::report::view;
 use crate::cli::style::{self, Color, Glyph, Style, columns, count};
 use glee_model::domain::{
-    AnswerProblem, AnswerStatus, Failure, NoLongerRaised, Outcome, Reused, ReviewerReport,
-    UnreadFile,
+    AnswerProblem, Failure, NoLongerRaised, Outcome, Reused, ReviewerReport, UnreadFile,
 };
 use glee_protocol::text::printable;
 
@@ -69,22 +69,11 @@ fn reviewers(options: &RenderOptions<'_>, outcome: &Outcome) -> String {
         return String::new();
     }
     let row = |reviewer: &ReviewerReport| {
-        let (glyph, status) = match reviewer.status {
-            _ if reviewer.failure.is_some() => (Glyph::Failed, "FAILED"),
-            AnswerStatus::Complete => (Glyph::Done, "complete"),
-            AnswerStatus::Clean => (Glyph::Done, "clean"),
-            AnswerStatus::Incomplete => (Glyph::Attention, "INCOMPLETE"),
-            AnswerStatus::NotReviewed
-                if !reviewer.unread.is_empty() && reviewer.problems.is_empty() =>
-            {
-                (Glyph::Attention, "NOT REVIEWED")
-            }
-            AnswerStatus::NotReviewed => (Glyph::Failed, "NOT REVIEWED"),
-        };
-        let color = if glyph == Glyph::Done {
-            Color::Plain
+        let (glyph, status) = view::status(reviewer);
+        let status = if glyph == Glyph::Done {
+            status.to_owned()
         } else {
-            glyph.color()
+            style.paint(glyph.color(), &status.to_uppercase())
         };
         [
             format!(
@@ -92,7 +81,7 @@ fn reviewers(options: &RenderOptions<'_>, outcome: &Outcome) -> String {
                 style.mark(glyph),
                 printable::line(&reviewer.name.0)
             ),
-            style.paint(color, status),
+            status,
             count(reviewer.findings, "finding"),
             // For a reviewer whose call was interrupted, no duration is recorded.
             if reviewer.millis == 0 {

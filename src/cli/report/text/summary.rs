@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use super::{disputes, reviewers};
 use crate::cli::report::options::{FixCommand, RenderOptions};
 use crate::cli::report::text::layout::{facts, heading, list, wrapped};
+use crate::cli::report::view::FindingCounts;
 use crate::cli::style::{self, Color, Glyph, Style, columns, widest};
 use glee_model::domain::{
     Class, Coverage, ExitReason, FindingState, Outcome, Proof, ReviewerReport, SettledFinding,
@@ -185,35 +186,30 @@ pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
 /// Formats the counts of the summary. The first five counts are always shown. If a later count is zero, the
 /// function returns an empty string for this count.
 fn counts(style: Style, outcome: &Outcome) -> Vec<String> {
-    // A group counts once, with the state of its leading member.
+    let counts = FindingCounts::of(outcome);
     let leading: Vec<&SettledFinding> = outcome.groups().map(SettledFinding::leading).collect();
-    let count =
-        |is: &dyn Fn(&SettledFinding) -> bool| leading.iter().filter(|finding| is(finding)).count();
-    let mandatory = outcome
-        .groups()
-        .filter(|group| group.iter().any(|member| member.finding.mandatory))
-        .count();
-    let fixed = count(&|finding| {
-        matches!(
-            finding.state,
-            FindingState::Resolved | FindingState::Unchecked
-        )
-    });
-    let unchecked = count(&|finding| finding.state == FindingState::Unchecked);
-    let blocking = count(&SettledFinding::blocks);
-    let optional = count(&|finding| finding.is_open() && !finding.finding.mandatory);
-    let fixed = match unchecked {
+    let FindingCounts {
+        groups,
+        members,
+        fixed,
+        ..
+    } = counts;
+    let fixed = match counts.unchecked {
         0 => format!("Fixed ({fixed})"),
-        _ => format!("Fixed ({fixed}: {unchecked} unchecked)"),
+        unchecked => format!("Fixed ({fixed}: {unchecked} unchecked)"),
     };
     let bad = |text: String| style.paint(Color::Bad, &text);
-    let open = match (blocking, optional) {
+    let open = match (counts.blocking, counts.optional) {
         (0, 0) => "Open (0)".to_owned(),
         (0, optional) => format!("Open ({optional} optional)"),
         (blocking, 0) => bad(format!("Open ({blocking} mandatory)")),
         (blocking, optional) => bad(format!("Open ({blocking} mandatory, {optional} optional)")),
     };
-    let some = |name: &str, is: &dyn Fn(&SettledFinding) -> bool| match count(is) {
+    let some = |name: &str, is: &dyn Fn(&SettledFinding) -> bool| match leading
+        .iter()
+        .filter(|finding| is(finding))
+        .count()
+    {
         0 => String::new(),
         number => format!("{name} ({number})"),
     };
@@ -227,13 +223,12 @@ fn counts(style: Style, outcome: &Outcome) -> Vec<String> {
         }
     };
     vec![
-        if leading.len() == outcome.findings.len() {
-            format!("Findings ({})", leading.len())
+        if groups == members {
+            format!("Findings ({groups})")
         } else {
-            let members = outcome.findings.len();
-            format!("Findings ({}, {members} members)", leading.len())
+            format!("Findings ({groups}, {members} members)")
         },
-        format!("Mandatory ({mandatory})"),
+        format!("Mandatory ({})", counts.mandatory),
         fixed,
         open,
         disputes::tally(style, &outcome.disputes),

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use minijinja::value::Value;
 use minijinja::{Environment, context};
 
+use crate::cli::context::local_time;
 use crate::cli::report::html::environment::{self, Assets};
 
 pub(crate) const HTML: &str = "text/html; charset=utf-8";
@@ -42,6 +43,7 @@ const TEMPLATES: [(&str, &str); 10] = [
 
 static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut environment = environment::environment();
+    environment.add_filter("local_time", |at: String| at.parse().map(local_time).ok());
     for (name, source) in TEMPLATES {
         environment
             .add_template(name, source)

@@ -14,7 +14,7 @@ use jiff::civil::Date;
 
 use crate::cli::context::{CommandResult, Globals, JsonFlag, Viewer, history, pretty, print};
 use crate::cli::report::Format;
-use crate::cli::report::html::{self, statistics::StatisticsView};
+use crate::cli::report::html;
 use crate::cli::report::outputs::{self, Outputs, ReportOutput};
 use glee_model::domain::{ExitReason, TallyKind};
 use glee_model::rules::measures::{Measures, PairAgreement, ReviewStatistics};
@@ -96,7 +96,7 @@ fn show(args: &Args, globals: &Globals, found: &ReviewStatistics) -> CommandResu
             file: Some(file.clone()),
         }];
         let outputs = Outputs::check(&given, &globals.directory())?;
-        let page = html::render_statistics(&StatisticsView::of(found));
+        let page = html::render_statistics(found);
         outputs
             .files
             .iter()

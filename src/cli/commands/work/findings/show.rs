@@ -5,8 +5,8 @@ use serde::Serialize;
 use super::{RecordedRun, RunOption, finding_word};
 use crate::cli::context::{CommandResult, Globals, JsonFlag, Viewer, place, pretty, stream};
 use crate::cli::report::options::{Detail, FixCommand, RenderOptions, TextOptions};
-use crate::cli::report::text;
-use glee_model::domain::{Dispute, ExitReason, FindingState, RunId, SettledFinding};
+use crate::cli::report::{text, view};
+use glee_model::domain::{Dispute, ExitReason, RunId, SettledFinding};
 use glee_protocol::secrets;
 
 /// Show the text, code, reviewers and dispute of a finding
@@ -82,31 +82,12 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         .filter_map(|id| text::finding(&outcome, *id, &options))
         .collect();
     viewer.show(&shown.join("\n"))?;
-    if let Some(next) = next(finding, &args.run, &found.run) {
+    let of_run = match args.run.run {
+        Some(_) => format!(" --run {}", found.run.short()),
+        None => String::new(),
+    };
+    if let Some(next) = view::next(finding, &found.run, &of_run) {
         globals.say(&format!("Next: {next}"));
     }
     Ok(ExitReason::Clean)
-}
-
-fn next(finding: &SettledFinding, typed: &RunOption, run: &RunId) -> Option<String> {
-    let (id, short) = (finding.finding.id, run.short());
-    let of_run = match typed.run {
-        Some(_) => format!(" --run {short}"),
-        None => String::new(),
-    };
-    Some(match &finding.state {
-        FindingState::Open
-        | FindingState::Unanswered
-        | FindingState::Claimed
-        | FindingState::Unconfirmed
-        | FindingState::NotResolved => {
-            format!("`glee fix {id}{of_run}`, or `glee dismiss {id}{of_run} --reason '...'`")
-        }
-        FindingState::Disputed { dispute } => format!("`glee disputes resolve {dispute}`"),
-        FindingState::Enforced { .. } => format!("`glee fix {id}{of_run}`"),
-        FindingState::Dismissed { dispute } => format!("`glee disputes show {dispute}`"),
-        FindingState::AlreadyRuled { dispute, .. } => format!("`glee disputes show {dispute}`"),
-        FindingState::Resolved | FindingState::Unchecked => format!("`glee runs diff {short}`"),
-        FindingState::Discarded => return None,
-    })
 }

@@ -3,16 +3,16 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use serde::Serialize;
+use minijinja::value::Value;
 
 use super::calls::TimedCall;
 use super::cast::Cast;
+use crate::cli::report::html::environment::values;
 use glee_model::domain::event::{CallAnswer, Purpose};
 use glee_model::domain::{
     AgentName, Answer, DefenceWord, ExaminationWord, FindingId, Grounds, Outcome, Ruler, Ruling,
     RulingWord,
 };
-use glee_protocol::text::printable;
 
 /// The maximum number of participants in the table.
 const MOST: usize = 24;
@@ -30,35 +30,10 @@ enum Voter {
     Person,
 }
 
-#[derive(Debug, Serialize)]
-pub(crate) struct AgreementView {
-    names: Vec<String>,
-    rows: Vec<AgreementRow>,
-    note: Option<String>,
-}
-
-#[derive(Debug, Serialize)]
-struct AgreementRow {
-    name: String,
-    role: String,
-    cells: Vec<AgreementCell>,
-}
-
-#[derive(Debug, PartialEq, Eq, Serialize)]
-struct AgreementCell {
-    text: String,
-    share: String,
-    tone: &'static str,
-}
-
 type Stances = BTreeMap<FindingId, BTreeMap<Voter, Stance>>;
 
 /// Returns `None` if no two participants expressed an opinion on the same finding.
-pub(crate) fn view(
-    outcome: &Outcome,
-    calls: &[TimedCall<'_>],
-    cast: &Cast,
-) -> Option<AgreementView> {
+pub(crate) fn view(outcome: &Outcome, calls: &[TimedCall<'_>], cast: &Cast) -> Option<Value> {
     let stances = stances(outcome, calls, cast);
     let mut pairs: HashMap<(&Voter, &Voter), (u64, u64)> = HashMap::new();
     for positions in stances.values() {
@@ -81,36 +56,23 @@ pub(crate) fn view(
     }
     let hidden = voters.len().saturating_sub(MOST);
     voters.truncate(MOST);
-    let name = |voter: &Voter| match voter {
-        Voter::Agent(name) => printable::line(&name.0),
-        Voter::Person => "a person".to_owned(),
-    };
-    let cell = |one: &Voter, other: &Voter| match pairs.get(&(one, other)) {
-        Some((same, all)) => AgreementCell {
-            text: format!("{same} of {all}"),
-            share: format!("{}%", same * 100 / all),
-            tone: match same * 100 / all {
-                75.. => "good",
-                40.. => "warn",
-                _ => "bad",
-            },
-        },
-        None => AgreementCell {
-            text: if one == other { "·" } else { "–" }.to_owned(),
-            share: String::new(),
-            tone: "",
-        },
-    };
-    let rows = voters.iter().map(|(voter, role)| AgreementRow {
-        name: name(voter),
-        role: role.map_or_else(String::new, |role| role.to_string()),
-        cells: voters.iter().map(|(other, _)| cell(voter, other)).collect(),
-    });
-    Some(AgreementView {
-        rows: rows.collect(),
-        names: voters.iter().map(|(voter, _)| name(voter)).collect(),
-        note: (hidden > 0).then(|| format!("{hidden} more participants are not shown.")),
-    })
+    let mut rows = Vec::new();
+    for (voter, role) in &voters {
+        let cells = voters.iter().map(|(other, _)| {
+            let counts = pairs.get(&(voter, other));
+            values! {
+                is_own => voter == other,
+                same => counts.map(|(same, _)| same),
+                all => counts.map(|(_, all)| all),
+            }
+        });
+        let name = match voter {
+            Voter::Agent(name) => name.0.as_str(),
+            Voter::Person => "a person",
+        };
+        rows.push(values! { name, role, cells => cells.collect::<Vec<_>>() });
+    }
+    Some(values! { rows, hidden })
 }
 
 fn stances(outcome: &Outcome, calls: &[TimedCall<'_>], cast: &Cast) -> Stances {
@@ -283,19 +245,26 @@ mod unit_tests {
             },
         )
         .expect("positions");
-        let texts: Vec<Vec<&str>> = view
-            .rows
-            .iter()
-            .map(|row| row.cells.iter().map(|cell| cell.text.as_str()).collect())
+        let view = serde_json::to_value(&view).expect("JSON");
+        let text = |cell: &serde_json::Value| match &cell["all"] {
+            serde_json::Value::Null => "·".to_owned(),
+            all => format!("{} of {all}", cell["same"]),
+        };
+        let rows = view["rows"].as_array().expect("rows").iter();
+        let texts: Vec<(String, Vec<String>)> = rows
+            .map(|row| {
+                let cells = row["cells"].as_array().expect("cells").iter();
+                let name = row["name"].as_str().expect("a name").to_owned();
+                (name, cells.map(text).collect())
+            })
             .collect();
-        assert_eq!(view.names, ["rules", "fixer", "referee"]);
-        assert_eq!(
-            texts,
-            [
-                ["·", "1 of 3", "0 of 1"],
-                ["1 of 3", "·", "1 of 1"],
-                ["0 of 1", "1 of 1", "·"]
-            ]
-        );
+        let expected = [
+            ("rules", ["·", "1 of 3", "0 of 1"]),
+            ("fixer", ["1 of 3", "·", "1 of 1"]),
+            ("referee", ["0 of 1", "1 of 1", "·"]),
+        ];
+        let expected =
+            expected.map(|(name, cells)| (name.to_owned(), cells.map(str::to_owned).to_vec()));
+        assert_eq!(texts, expected);
     }
 }

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 
+use crate::cli::style::calls;
 use glee_model::domain::event::{CallAnswer, CallId, Event, EventKind, Purpose, RunEvent};
-use glee_model::domain::{AnswerStatus, CallMetadata, Role, Usage};
+use glee_model::domain::{CallMetadata, Role, Usage};
 use glee_protocol::secrets;
 
 #[derive(Clone, Debug)]
@@ -73,29 +74,11 @@ pub(crate) fn calls(events: &[Event]) -> Vec<TimedCall<'_>> {
 
 impl TimedCall<'_> {
     pub(crate) fn work(&self) -> String {
-        let work = match &self.id.purpose {
-            Purpose::Review { round, shard } => {
-                format!("review, round {round}, shard {}", shard + 1)
-            }
-            Purpose::Close { .. } => "say what its answer means".to_owned(),
-            Purpose::Same { .. } => "compare findings".to_owned(),
-            Purpose::Examine { .. } => "examine the others' findings".to_owned(),
-            Purpose::Defend { .. } => "defend its findings".to_owned(),
-            Purpose::Respond { round } => format!("respond to the findings of round {round}"),
-            Purpose::Enforce { .. } => "implement the rulings".to_owned(),
-            Purpose::Repair { .. } => "repair its edits".to_owned(),
-            Purpose::Judge { dispute } => format!("rule on dispute {dispute}"),
-            Purpose::Recheck { .. } => "check the changes".to_owned(),
-            Purpose::Compare { .. } => "compare with earlier disputes".to_owned(),
-            Purpose::Stage { .. } => "answer a stage".to_owned(),
-            Purpose::Work => "work".to_owned(),
-            Purpose::Peer { cycle } => format!("review cycle {cycle}"),
+        let part = match self.id.purpose {
+            Purpose::Review { round, shard } => format!(", round {round}, shard {}", shard + 1),
+            _ => String::new(),
         };
-        if self.id.attempt > 1 {
-            format!("{work}, attempt {}", self.id.attempt)
-        } else {
-            work
-        }
+        calls::activity(self.id, &part)
     }
 
     pub(crate) fn has_failed(&self) -> bool {
@@ -111,40 +94,6 @@ impl TimedCall<'_> {
         let Some(end) = &self.ended else {
             return "not ended".to_owned();
         };
-        match end.answer {
-            CallAnswer::Review {
-                status: AnswerStatus::Clean,
-                ..
-            } => "clean".to_owned(),
-            CallAnswer::Review {
-                status: AnswerStatus::Incomplete,
-                ..
-            } => "incomplete".to_owned(),
-            CallAnswer::Review {
-                status: AnswerStatus::NotReviewed,
-                ..
-            } => "not reviewed".to_owned(),
-            CallAnswer::Review { findings, .. } => number(findings.len(), "finding"),
-            CallAnswer::Close { findings, read } => crate::cli::style::closed(*findings, *read),
-            CallAnswer::Examine { examinations, .. } => number(examinations.len(), "examination"),
-            CallAnswer::Defend { defences } => number(defences.len(), "defence"),
-            CallAnswer::Respond { responses, .. } => number(responses.len(), "answer"),
-            CallAnswer::Judge { ruling } => ruling.ruling.to_string(),
-            CallAnswer::Recheck { checks } => {
-                let resolved = checks.iter().filter(|check| check.resolved).count();
-                format!("{resolved} of {} resolved", checks.len())
-            }
-            CallAnswer::Compare { comparisons } => number(comparisons.len(), "comparison"),
-            CallAnswer::Same { pairs } => number(pairs.len(), "pair"),
-            CallAnswer::Stage { .. } | CallAnswer::Work { .. } | CallAnswer::Peer { .. } => {
-                "answered".to_owned()
-            }
-            CallAnswer::Invalid { error } => format!("invalid: {}", secrets::redact(error)),
-            CallAnswer::Failed { error, .. } => format!("failed: {}", secrets::redact(error)),
-        }
+        secrets::redact(&calls::summary(end.answer).1).into_owned()
     }
-}
-
-fn number(number: usize, noun: &str) -> String {
-    crate::cli::style::count(number, noun)
 }

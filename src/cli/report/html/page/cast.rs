@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::calls::TimedCall;
-use crate::cli::style::Color;
 use glee_model::domain::event::{Event, EventKind, Plan, ReviewEvent};
 use glee_model::domain::{AgentName, Outcome, Role, SettledFinding};
 
@@ -83,16 +82,6 @@ pub(crate) fn plan(events: &[Event]) -> Option<&Plan> {
         EventKind::Review(ReviewEvent::RunStarted { plan }) => Some(&**plan),
         _ => None,
     })
-}
-
-/// Returns the CSS class of a colour.
-pub(crate) fn tone(color: Color) -> &'static str {
-    match color {
-        Color::Good => "good",
-        Color::Warn => "warn",
-        Color::Bad => "bad",
-        Color::Minor | Color::Plain | Color::Strong | Color::Faint | Color::Key => "minor",
-    }
 }
 
 /// Returns the CSS class of a role.

@@ -6,10 +6,9 @@ use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 
 use minijinja::value::Value;
-use serde::Serialize;
 
+use crate::cli::report::html::environment::values;
 use crate::cli::report::html::highlight::Highlighter;
-use crate::cli::style::count;
 use glee_protocol::text::printable;
 
 /// The number of lines that an excerpt shows before and after the lines of a finding.
@@ -49,13 +48,6 @@ impl CodePlace {
         let last = self.last().min(self.line.saturating_add(LONGEST - 1));
         self.line.saturating_sub(AROUND).max(1)..=last.saturating_add(AROUND)
     }
-}
-
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct CodeView {
-    place: String,
-    html: Value,
-    more: Option<String>,
 }
 
 /// The highlighted lines of all excerpts of a page.
@@ -115,7 +107,7 @@ impl Excerpts {
 
     /// Returns the excerpt of `place`. Returns `None` if the file does not contain the first line of `place`.
     /// Also returns `None` if the excerpts had reached their maximum total size.
-    pub(crate) fn view(&self, place: &CodePlace) -> Option<CodeView> {
+    pub(crate) fn view(&self, place: &CodePlace) -> Option<Value> {
         let lines = self.files.get(&(place.file.clone(), place.round))?;
         lines.get(&place.line)?;
         let mut html = String::new();
@@ -131,16 +123,11 @@ impl Excerpts {
         let hidden = place
             .last()
             .saturating_sub(place.line.saturating_add(LONGEST - 1));
-        Some(CodeView {
-            place: printable::line(&format!(
-                "{}:{}{}",
-                place.file,
-                place.line,
-                end.map_or_else(String::new, |end| format!("-{end}"))
-            )),
-            html: Value::from_safe_string(html),
-            more: (hidden > 0)
-                .then(|| format!("The finding names {} more.", count(hidden, "line"))),
+        let end = end.map_or_else(String::new, |end| format!("-{end}"));
+        Some(values! {
+            place => format!("{}:{}{end}", place.file, place.line),
+            html => Value::from_safe_string(html),
+            more => hidden,
         })
     }
 }

@@ -1,83 +1,38 @@
 //! The disputes of the report, each with its finding, its objection and its rulings.
 
-use serde::Serialize;
+use minijinja::value::Value;
 
-use super::cast::{Cast, tone};
-use super::code::{CodePlace, CodeView, Excerpts};
-use super::findings::{EarlierView, anchor, code_place, earlier, place};
-use super::thread::{objector, ruler, ruling_tone};
+use super::cast::Cast;
+use super::code::{CodePlace, Excerpts};
+use super::findings::{code_place, earlier};
+use crate::cli::report::html::environment::{tone, value, values};
 use crate::cli::report::text::disputes::{ending, own};
-use crate::cli::style::{self, Color};
-use glee_model::domain::{AgentName, Dispute, Finding, Outcome, RulingRecord};
+use crate::cli::report::view::ruler;
+use crate::cli::style::Color;
+use glee_model::domain::{
+    AgentName, Dispute, DisputeNumber, Objector, Outcome, PanelVote, RulingRecord, SettledFinding,
+    Untrusted,
+};
 use glee_model::rules::review::objections;
 use glee_protocol::text::{location, printable};
 
-#[derive(Debug, Serialize)]
-pub(crate) struct DisputeView {
-    number: String,
-    anchor: String,
-    title: String,
-    tag: String,
-    severity_tone: &'static str,
-    place: String,
-    ending: String,
-    tone: &'static str,
-    facts: Vec<String>,
-    finding: String,
-    finding_anchor: Option<String>,
-    sides: Vec<SideView>,
-    code: Option<CodeView>,
-    earlier: Vec<EarlierView>,
-    rulings: Vec<RulingView>,
-    discarded_by: Option<String>,
-    command: Option<String>,
-}
-
-#[derive(Debug, Serialize)]
-struct SideView {
-    heading: String,
-    who: String,
-    role: &'static str,
-    text: String,
-    evidence: Vec<String>,
-}
-
-#[derive(Debug, Serialize)]
-struct RulingView {
-    word: String,
-    tone: &'static str,
-    by: String,
-    rationale: String,
-    facts: Vec<String>,
-    coder_evidence: Option<String>,
-    citations: Vec<CitationView>,
-    votes: Vec<String>,
-}
-
-#[derive(Debug, Serialize)]
-struct CitationView {
-    text: String,
-    code: Option<CodeView>,
-}
-
 /// Returns the locations of two kinds of source code: the code that is disputed, and the code that rulings cite.
 pub(crate) fn code_places(outcome: &Outcome) -> Vec<CodePlace> {
-    let places = outcome.disputes.iter().flat_map(|dispute| {
-        let cited = dispute
-            .rulings
-            .iter()
-            .flat_map(|record| &record.ruling.citations);
-        let cited = cited
-            .filter_map(|citation| cited_place(&printable::line(citation), dispute.finding.round));
-        code_place(&dispute.finding.raw, dispute.finding.round)
-            .into_iter()
-            .chain(cited)
-    });
-    places.collect()
+    let mut places = Vec::new();
+    for dispute in &outcome.disputes {
+        let round = dispute.finding.round;
+        places.extend(code_place(&dispute.finding.raw, round));
+        for record in &dispute.rulings {
+            let citations = record.ruling.citations.iter();
+            places.extend(citations.filter_map(|cited| cited_place(cited, round)));
+        }
+    }
+    places
 }
 
-fn cited_place(citation: &str, round: u32) -> Option<CodePlace> {
-    let (file, line, end_line) = location::split(citation)?;
+fn cited_place(citation: &Untrusted, round: u32) -> Option<CodePlace> {
+    let citation = printable::line(citation);
+    let (file, line, end_line) = location::split(&citation)?;
     Some(CodePlace {
         file: file.to_owned(),
         round,
@@ -86,151 +41,103 @@ fn cited_place(citation: &str, round: u32) -> Option<CodePlace> {
     })
 }
 
-pub(crate) fn views(outcome: &Outcome, cast: &Cast, excerpts: &Excerpts) -> Vec<DisputeView> {
+pub(crate) fn views(outcome: &Outcome, cast: &Cast, excerpts: &Excerpts) -> Vec<Value> {
     let mut disputes: Vec<&Dispute> = outcome.disputes.iter().collect();
     disputes.sort_by_key(|dispute| (!dispute.is_open(), dispute.number));
-    disputes
-        .into_iter()
-        .map(|dispute| view(outcome, dispute, cast, excerpts))
-        .collect()
+    let mut views = Vec::new();
+    for dispute in disputes {
+        let is_about = |number: DisputeNumber, settled: &&SettledFinding| {
+            outcome.dispute_of(settled).map(|known| known.number) == Some(number)
+        };
+        let mut findings = outcome.findings.iter();
+        let finding = findings.find(|settled| is_about(dispute.number, settled));
+        let coder = match finding {
+            Some(settled) => cast.coder_of(settled),
+            None => cast.only_coder(),
+        };
+        views.push(values! {
+            own => own(outcome, dispute).unwrap_or(&dispute.finding),
+            link => finding.map(|settled| settled.finding.id),
+            ..view(dispute, coder, excerpts)
+        });
+    }
+    views
 }
 
-fn view(outcome: &Outcome, dispute: &Dispute, cast: &Cast, excerpts: &Excerpts) -> DisputeView {
-    let disputed = own(outcome, dispute).unwrap_or(&dispute.finding);
-    let raw = &dispute.finding.raw;
+/// `coder` is the coder that received the finding.
+pub(crate) fn view(dispute: &Dispute, coder: Option<&AgentName>, excerpts: &Excerpts) -> Value {
+    let finding = &dispute.finding;
     let (color, word, detail) = ending(dispute);
     let detail = if dispute.is_open() {
         "waits for a person".to_owned()
     } else {
         detail
     };
-    let ending = if detail.is_empty() {
-        word.to_owned()
-    } else {
-        format!("{word} ({detail})")
-    };
-    let finding = outcome.findings.iter().find(|settled| {
-        outcome
-            .dispute_of(settled)
-            .is_some_and(|known| known.number == dispute.number)
-    });
-    let mut facts = Vec::new();
-    facts.extend(dispute.route.map(|route| format!("route: {route}")));
-    facts.extend(
-        dispute
-            .opened_by
-            .as_ref()
-            .map(|run| format!("opened by run {}", printable::line(run.short()))),
-    );
-    let number = dispute.number.to_string();
-    DisputeView {
-        anchor: format!("dispute-{number}"),
-        title: printable::line(&raw.title),
-        tag: style::tag(disputed),
-        severity_tone: tone(Color::of(&raw.severity)),
-        place: place(raw),
-        ending: printable::line(&ending),
-        tone: tone(color),
-        facts,
-        finding: finding
-            .map(|settled| settled.finding.id.to_string())
-            .unwrap_or_default(),
-        finding_anchor: finding.map(anchor),
-        sides: sides(
-            dispute,
-            finding.map_or_else(|| cast.only_coder(), |settled| cast.coder_of(settled)),
-        ),
-        code: code_place(raw, dispute.finding.round).and_then(|place| excerpts.view(&place)),
-        earlier: earlier(&dispute.earlier),
-        rulings: dispute
-            .rulings
-            .iter()
-            .map(|record| ruling(dispute, record, excerpts))
-            .collect(),
-        discarded_by: dispute.discarded_by.as_ref().map(ruler),
-        command: dispute
-            .is_open()
-            .then(|| format!("glee disputes resolve {number}")),
-        number,
-    }
-}
-
-fn sides(dispute: &Dispute, coder: Option<&AgentName>) -> Vec<SideView> {
-    let raw = &dispute.finding.raw;
-    let (who, role) = objector(dispute, coder);
-    let body = if raw.body.is_blank() {
-        &raw.title
-    } else {
-        &raw.body
-    };
-    let mut sides = vec![SideView {
-        heading: "The finding".to_owned(),
-        who: style::names(&dispute.finding.raised_by),
-        role: "reviewer",
-        text: printable::block(body),
-        evidence: raw.evidence.iter().map(printable::block).collect(),
-    }];
-    for Finding {
-        id, raw, raised_by, ..
-    } in &dispute.members
-    {
-        sides.push(SideView {
-            heading: format!("Also {id}"),
-            who: style::names(raised_by),
-            role: "reviewer",
-            text: printable::block(&raw.text()),
-            evidence: raw.evidence.iter().map(printable::block).collect(),
-        });
-    }
-    sides.push(SideView {
-        heading: objections::heading(dispute),
-        who,
+    let (objector, role) = objector(dispute, coder);
+    // The objection of a person is not shown, because the person's ruling contains the same text.
+    let is_person = dispute.objector == Objector::Person;
+    let place = code_place(&finding.raw, finding.round);
+    let rulings = dispute.rulings.iter();
+    let rulings: Vec<Value> = rulings
+        .map(|record| ruling(record, finding.round, place.as_ref(), excerpts))
+        .collect();
+    values! {
+        word,
+        detail,
+        tone => tone(color),
+        is_open => dispute.is_open(),
+        heading => objections::heading(dispute),
+        objector,
         role,
-        text: printable::block(&dispute.objection.text),
-        evidence: dispute
-            .objection
-            .evidence
-            .iter()
-            .map(printable::block)
-            .collect(),
-    });
-    sides
+        said => (!is_person).then_some(&dispute.objection.text),
+        code => place.and_then(|place| excerpts.view(&place)),
+        earlier => earlier(&dispute.earlier),
+        rulings,
+        discarded_by => dispute.discarded_by.as_ref().map(ruler),
+        ..value(dispute)
+    }
 }
 
-fn ruling(dispute: &Dispute, record: &RulingRecord, excerpts: &Excerpts) -> RulingView {
-    let (ruling, round) = (&record.ruling, dispute.finding.round);
-    let disputed = code_place(&dispute.finding.raw, round);
-    let mut facts = Vec::new();
-    facts.extend(
-        ruling
-            .grounds
-            .map(|grounds| format!("grounds: {}", grounds.as_str().replace('_', " "))),
-    );
-    facts.extend(ruling.new_tag.map(|tag| format!("new severity: {tag}")));
-    facts.extend(ruling.duplicate_of.map(|of| format!("duplicate of {of}")));
-    let citation = |text: String| {
+/// `disputed` is the disputed code.
+fn ruling(
+    record: &RulingRecord,
+    round: u32,
+    disputed: Option<&CodePlace>,
+    excerpts: &Excerpts,
+) -> Value {
+    let mut citations = Vec::new();
+    for text in &record.ruling.citations {
         // No excerpt is shown if a ruling cites the disputed code, because the page already shows that code
         // above the ruling.
-        let place = cited_place(&text, round).filter(|place| Some(place) != disputed.as_ref());
+        let place = cited_place(text, round).filter(|place| Some(place) != disputed);
         let code = place.and_then(|place| excerpts.view(&place));
-        CitationView { text, code }
-    };
-    RulingView {
-        word: ruling.ruling.to_string(),
-        tone: ruling_tone(ruling.ruling),
-        by: ruler(&record.by),
-        rationale: printable::block(&ruling.rationale),
-        facts,
-        coder_evidence: ruling.coder_evidence.as_ref().map(printable::block),
-        citations: ruling
-            .citations
-            .iter()
-            .map(|cited| citation(printable::line(cited)))
-            .collect(),
-        votes: record
-            .votes
-            .iter()
-            .map(|vote| printable::block(&vote.said()))
-            .collect(),
+        citations.push(values! { text, code });
     }
+    values! {
+        tone => tone(Color::of_ruling(record.ruling.ruling)),
+        by => ruler(&record.by),
+        citations,
+        votes => record.votes.iter().map(PanelVote::said).collect::<Vec<_>>(),
+        ..value(record)
+    }
+}
+
+/// Returns the name of the objector, and the CSS class of the objector's role.
+fn objector(dispute: &Dispute, coder: Option<&AgentName>) -> (String, &'static str) {
+    let (who, role) = match dispute.objector {
+        Objector::Coder => {
+            let name = coder.map_or("the coder", |name| &name.0);
+            return (name.to_owned(), "coder");
+        }
+        Objector::Participant => {
+            let participant = dispute.participant.as_ref();
+            let login = participant.map(|participant| participant.logins.join(", "));
+            return (login.unwrap_or_else(|| "a person".to_owned()), "person");
+        }
+        Objector::Reviewers => ("reviewers", "reviewer"),
+        Objector::Unconfirmed => ("no other reviewer", "reviewer"),
+        Objector::Earlier => ("an earlier finding", "reviewer"),
+        Objector::Person => ("a person", "person"),
+    };
+    (who.to_owned(), role)
 }

@@ -5,25 +5,27 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::cast::{Cast, role_class};
+use crate::cli::report::html::environment::tone;
+use crate::cli::report::view::ruler;
+use crate::cli::style::Color;
 use glee_model::domain::event::{CallAnswer, DisputeEvent, Event, EventKind, RunEvent};
 use glee_model::domain::{
-    AgentName, Answer, DefenceWord, Dispute, DisputeNumber, ExaminationWord, FindingId, Objector,
-    Outcome, Response, Role, Ruler, RulingRecord, RulingWord, SettledFinding, Untrusted,
+    AgentName, Answer, DefenceWord, DisputeNumber, ExaminationWord, FindingId, Outcome, PanelVote,
+    Response, Role, Ruler, RulingRecord, SettledFinding, Untrusted,
 };
-use glee_protocol::{secrets, text::printable};
+use glee_protocol::secrets;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct ThreadEntry {
     who: String,
-    initial: String,
     /// The CSS class of the speaker's role.
     role: &'static str,
     title: &'static str,
     action: String,
     tone: &'static str,
-    text: String,
-    evidence: Vec<String>,
-    dispute: Option<u64>,
+    text: Untrusted,
+    evidence: Vec<Untrusted>,
+    dispute: Option<DisputeNumber>,
 }
 
 #[derive(Debug, Default)]
@@ -126,12 +128,10 @@ impl Threads {
                     };
                     let mut word = adjusted(word, said.confidence_adjustment);
                     if let Some(severity) = &said.revised_severity {
-                        word.push_str(&format!(", now {}", printable::line(&severity.to_string())));
+                        word.push_str(&format!(", now {severity}"));
                     }
                     let mut entry = speaker.entry(by, Role::Reviewer, word, tone, &said.reasoning);
-                    entry
-                        .evidence
-                        .extend(said.revised_description.iter().map(printable::block));
+                    entry.evidence.extend(said.revised_description.clone());
                     self.add(said.finding, entry);
                 }
             }
@@ -205,10 +205,7 @@ impl Threads {
             let severity = position.map_or(&finding.raw.severity, |position| &position.severity);
             let sure = position.map_or(finding.raw.confidence, |position| position.confidence);
             let sure = sure.map_or_else(String::new, |sure| format!(", {}% sure", sure.get()));
-            let word = format!(
-                "raised it as {}{sure}",
-                printable::line(&severity.to_string())
-            );
+            let word = format!("raised it as {severity}{sure}");
             raised.push(speaker.entry(by, Role::Reviewer, word, "minor", &Untrusted::default()));
         }
         for position in positions.iter().filter(|position| position.denies) {
@@ -277,7 +274,7 @@ impl Speaker<'_> {
             tone,
             &response.text,
         );
-        entry.evidence = response.evidence.iter().map(printable::block).collect();
+        entry.evidence.clone_from(&response.evidence);
         entry
     }
 
@@ -294,15 +291,11 @@ impl Speaker<'_> {
             role,
             title,
             ruling.ruling.to_string(),
-            ruling_tone(ruling.ruling),
+            tone(Color::of_ruling(ruling.ruling)),
             &ruling.rationale,
         );
-        entry.evidence = record
-            .votes
-            .iter()
-            .map(|vote| printable::block(&vote.said()))
-            .collect();
-        entry.dispute = Some(dispute.0);
+        entry.evidence = record.votes.iter().map(PanelVote::said).collect();
+        entry.dispute = Some(dispute);
         entry
     }
 
@@ -315,7 +308,7 @@ impl Speaker<'_> {
             "warn",
             text,
         );
-        entry.dispute = Some(dispute.0);
+        entry.dispute = Some(dispute);
         entry
     }
 }
@@ -328,62 +321,14 @@ fn said(
     tone: &'static str,
     text: &Untrusted,
 ) -> ThreadEntry {
-    let who = printable::line(who);
-    let initial = who
-        .chars()
-        .find(|c| c.is_alphanumeric())
-        .unwrap_or('?')
-        .to_uppercase()
-        .collect();
     ThreadEntry {
-        who,
-        initial,
+        who: who.to_owned(),
         role,
         title,
         action,
         tone,
-        text: printable::block(text),
+        text: text.clone(),
         evidence: Vec::new(),
         dispute: None,
-    }
-}
-
-/// Returns the name of the judge, the panel or the person that ruled, or the text `the configured route`. The mail
-/// address of a person is left out, because other people also read the report.
-pub(crate) fn ruler(by: &Ruler) -> String {
-    match by {
-        Ruler::Human(person) => printable::line(&person.name),
-        Ruler::Policy => "the configured route".to_owned(),
-        Ruler::Judge { .. } | Ruler::Panel => printable::line(&by.to_string()),
-    }
-}
-
-pub(crate) fn ruling_tone(word: RulingWord) -> &'static str {
-    match word {
-        RulingWord::Enforce => "bad",
-        RulingWord::Dismiss => "good",
-        RulingWord::Escalate => "warn",
-    }
-}
-
-/// Returns the name of the objector, and the CSS class of the objector's role. `coder` is the coder that received the
-/// finding.
-pub(crate) fn objector(dispute: &Dispute, coder: Option<&AgentName>) -> (String, &'static str) {
-    match dispute.objector {
-        Objector::Coder => (
-            coder.map_or_else(|| "the coder".to_owned(), |name| printable::line(&name.0)),
-            "coder",
-        ),
-        Objector::Reviewers => ("reviewers".to_owned(), "reviewer"),
-        Objector::Unconfirmed => ("no other reviewer".to_owned(), "reviewer"),
-        Objector::Earlier => ("an earlier finding".to_owned(), "reviewer"),
-        Objector::Person => ("a person".to_owned(), "person"),
-        Objector::Participant => {
-            let login = dispute
-                .participant
-                .as_ref()
-                .map(|participant| printable::line(&participant.logins.join(", ")));
-            (login.unwrap_or_else(|| "a person".to_owned()), "person")
-        }
     }
 }

@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::cli::style::{self, Color, Glyph, Style, closed, count};
+use crate::cli::style::{self, Color, Glyph, Style, calls, count};
 use crate::cli::ui::screen::{Screen, Verbosity};
 use glee_model::domain::event::{
-    CallAnswer, CallId, ConsensusEvent, DisputeEvent, Event, EventKind, Part, Plan, Purpose,
-    ReviewEvent, RunEvent, WatchEvent,
+    CallAnswer, CallId, ConsensusEvent, DisputeEvent, Event, EventKind, Plan, Purpose, ReviewEvent,
+    RunEvent, WatchEvent,
 };
 use glee_model::domain::{
-    AdvisoryStatus, Agent, AgentName, AnswerStatus, CodeRead, DebateMessage, Dispute, FileChange,
-    Finding, FindingId, Objector, ReusedFrom, Role, Ruler, RunId, Tag,
+    AdvisoryStatus, Agent, AgentName, DebateMessage, Dispute, FileChange, Finding, FindingId,
+    Objector, ReusedFrom, Role, Ruler, RunId, Tag,
 };
 use glee_protocol::text::printable;
 
@@ -44,46 +44,8 @@ impl EventLines {
     }
 
     pub(crate) fn activity(&self, call: &CallId) -> String {
-        let activity = match &call.purpose {
-            Purpose::Review { .. } => match self.shard(call) {
-                Some(shard) => format!("reviewing {shard}"),
-                None => "reviewing".to_owned(),
-            },
-            Purpose::Close { .. } => "saying what its answer means".to_owned(),
-            Purpose::Same { .. } => "comparing findings".to_owned(),
-            Purpose::Examine { .. } => "examining the other reviewers' findings".to_owned(),
-            Purpose::Defend { .. } => "defending its findings".to_owned(),
-            Purpose::Respond { .. } => "responding to the findings".to_owned(),
-            Purpose::Enforce { .. } => "implementing the rulings".to_owned(),
-            Purpose::Repair { .. } => "repairing its edits".to_owned(),
-            Purpose::Judge { dispute } => format!("ruling on dispute {dispute}"),
-            Purpose::Recheck { .. } => "checking the changes".to_owned(),
-            Purpose::Compare { .. } => "comparing findings with earlier disputes".to_owned(),
-            Purpose::Stage {
-                part: Part::Position,
-            } => "answering".to_owned(),
-            Purpose::Stage {
-                part: Part::Aggregate,
-            } => "synthesising the answers".to_owned(),
-            Purpose::Stage {
-                part: Part::Arbitrate,
-            } => "deciding the conflicts".to_owned(),
-            Purpose::Stage {
-                part: Part::Questions,
-            } => "answering the questions".to_owned(),
-            Purpose::Stage {
-                part: Part::Validate { question },
-            } => {
-                format!("validating question {}", printable::line(question))
-            }
-            Purpose::Work => "working".to_owned(),
-            Purpose::Peer { cycle } => format!("reviewing cycle {cycle}"),
-        };
-        if call.attempt > 1 {
-            format!("{activity}, attempt {}", call.attempt)
-        } else {
-            activity
-        }
+        let part = self.shard(call).map(|shard| format!(" {shard}"));
+        calls::activity(call, &part.unwrap_or_default())
     }
 
     /// Text such as `shard 2/3`; `None` if the round has only one shard.
@@ -517,7 +479,7 @@ impl EventLines {
 
     fn finished(&self, call: &CallId, answer: &CallAnswer, millis: u64) -> Vec<String> {
         let style = self.style;
-        let (glyph, mut text) = summary(answer);
+        let (glyph, mut text) = calls::summary(answer);
         if let Some(shard) = self.shard(call) {
             text = format!("{shard}: {text}");
         }
@@ -630,106 +592,6 @@ fn only_coder(agents: &[Agent]) -> Option<AgentName> {
     coders.next().is_none().then(|| first.name.clone())
 }
 
-fn summary(answer: &CallAnswer) -> (Glyph, String) {
-    let complete = |complete: bool| {
-        if complete {
-            Glyph::Done
-        } else {
-            Glyph::Attention
-        }
-    };
-    match answer {
-        CallAnswer::Review {
-            status: AnswerStatus::NotReviewed,
-            ..
-        } => (Glyph::Failed, "did not review".to_owned()),
-        CallAnswer::Review {
-            is_doubtful: true,
-            findings,
-            ..
-        } => (
-            Glyph::Attention,
-            count(findings.len(), "finding") + ", but the answer leaves a question",
-        ),
-        CallAnswer::Close { findings, read } => {
-            let glyph = complete(*read != Some(CodeRead::Part));
-            (glyph, closed(*findings, *read))
-        }
-        CallAnswer::Review {
-            status, findings, ..
-        } => {
-            let rest = if status.is_complete() {
-                ""
-            } else {
-                ", but the answer is incomplete"
-            };
-            (
-                complete(status.is_complete()),
-                count(findings.len(), "finding") + rest,
-            )
-        }
-        CallAnswer::Examine {
-            examinations,
-            observations,
-        } => {
-            let new = if observations.is_empty() {
-                String::new()
-            } else {
-                format!(", {} new", observations.len())
-            };
-            (Glyph::Done, count(examinations.len(), "answer") + &new)
-        }
-        CallAnswer::Defend { defences } => (Glyph::Done, count(defences.len(), "answer")),
-        CallAnswer::Respond {
-            responses,
-            complete: is_complete,
-        } => {
-            let rest = if *is_complete {
-                ""
-            } else {
-                ", but some findings are unanswered"
-            };
-            (
-                complete(*is_complete),
-                count(responses.len(), "answer") + rest,
-            )
-        }
-        CallAnswer::Judge { ruling } => (Glyph::Done, ruling.ruling.to_string()),
-        CallAnswer::Recheck { checks } => {
-            let resolved = checks.iter().filter(|check| check.resolved).count();
-            let text = format!("{resolved} of {} resolved", count(checks.len(), "finding"));
-            (complete(resolved == checks.len()), text)
-        }
-        CallAnswer::Compare { comparisons } => {
-            let same = comparisons
-                .iter()
-                .filter(|comparison| comparison.same)
-                .count();
-            let findings = count(comparisons.len(), "finding");
-            (
-                Glyph::Done,
-                format!("{same} of {findings} repeat earlier disputes"),
-            )
-        }
-        CallAnswer::Same { pairs } => {
-            let same = pairs.iter().filter(|pair| pair.same).count();
-            let pairs = count(pairs.len(), "pair");
-            (
-                Glyph::Done,
-                format!("{same} of {pairs} name the same defect"),
-            )
-        }
-        CallAnswer::Stage { said } => stages::summary(said),
-        CallAnswer::Work { said } => (Glyph::Done, printable::line(said)),
-        CallAnswer::Peer { review } => watches::summary(review),
-        CallAnswer::Invalid { error } => (
-            Glyph::Failed,
-            format!("no valid answer: {}", printable::line(error)),
-        ),
-        CallAnswer::Failed { error, .. } => (Glyph::Failed, printable::line(error)),
-    }
-}
-
 fn merged(style: Style, findings: &[Finding]) -> String {
     let groups: BTreeSet<u32> = findings.iter().map(|finding| finding.id.number).collect();
     let mut facts = vec![style.strong(count(groups.len(), "finding"))];
@@ -760,7 +622,8 @@ mod tests {
     };
     use glee_model::domain::event::Settlement;
     use glee_model::domain::{
-        Answer, Disposition, DisputeNumber, ExitReason, FindingId, Recheck, Route, RulingWord,
+        Answer, AnswerStatus, Disposition, DisputeNumber, ExitReason, FindingId, Recheck, Route,
+        RulingWord,
     };
 
     fn run() -> Vec<EventKind> {

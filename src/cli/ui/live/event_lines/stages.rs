@@ -2,7 +2,7 @@
 
 use crate::cli::style::{self, Glyph, Style, count};
 use glee_model::domain::event::ConsensusEvent;
-use glee_model::domain::{Agent, Said, StagePlan, StageStatus, StageVerdict, Subject};
+use glee_model::domain::{Agent, StagePlan, StageStatus, StageVerdict, Subject};
 use glee_protocol::text::printable;
 
 pub(crate) fn line(style: Style, event: &ConsensusEvent) -> String {
@@ -36,38 +36,6 @@ pub(crate) fn line(style: Style, event: &ConsensusEvent) -> String {
             );
             style.cut(&line, style.width.max(60))
         }
-    }
-}
-
-pub(crate) fn summary(said: &Said) -> (Glyph, String) {
-    let fields = |missing: &[String], what: &str| match missing {
-        [] => (Glyph::Done, what.to_owned()),
-        missing => (
-            Glyph::Attention,
-            format!("{what}, missing {}", printable::line(&missing.join(", "))),
-        ),
-    };
-    match said {
-        Said::Position(position) => fields(&position.missing_fields, "answered"),
-        Said::Synthesis(synthesis) => fields(&synthesis.missing_fields, "synthesis"),
-        Said::Decision(decision) => {
-            let choice = printable::line(&decision.decision.to_string());
-            (
-                Glyph::Done,
-                format!(
-                    "decided for {choice}, confidence {}",
-                    decision.confidence.as_str()
-                ),
-            )
-        }
-        Said::Answers { answers } => (Glyph::Done, count(answers.len(), "answer")),
-        Said::Validation(validation) if validation.agrees_with_majority => {
-            (Glyph::Done, "agrees with the majority".to_owned())
-        }
-        Said::Validation(_) => (
-            Glyph::Attention,
-            "does not agree with the majority".to_owned(),
-        ),
     }
 }
 

@@ -3,9 +3,7 @@
 use crate::cli::style::{self, Color, Glyph, Style};
 use crate::cli::ui::live::event_lines::stages::named;
 use glee_model::domain::event::WatchEvent;
-use glee_model::domain::{
-    Action, AgentEvent, Ballot, EventType, PeerReview, Untrusted, Verdict, WatchStatus,
-};
+use glee_model::domain::{Action, AgentEvent, Ballot, EventType, Untrusted, WatchStatus};
 use glee_protocol::text::printable;
 
 pub(crate) fn lines(style: Style, event: &WatchEvent) -> Vec<String> {
@@ -46,22 +44,6 @@ pub(crate) fn lines(style: Style, event: &WatchEvent) -> Vec<String> {
             vec![by_hand(style, &format!("Issue {issue} closed"), by, reason)]
         }
     }
-}
-
-pub(crate) fn summary(review: &PeerReview) -> (Glyph, String) {
-    let glyph = match review.verdict {
-        Verdict::Approved => Glyph::Done,
-        Verdict::Concerns => Glyph::Attention,
-        Verdict::Blocker => Glyph::Failed,
-    };
-    (
-        glyph,
-        format!(
-            "{}: {}",
-            review.verdict.as_str(),
-            printable::line(&review.summary)
-        ),
-    )
 }
 
 fn received(style: Style, event: &AgentEvent) -> String {

@@ -1,0 +1,360 @@
+//! What a finding is shown as: the word of its state, its colour, the note about the state, the facts, the opinions of
+//! the reviewers, and the next step. Every report and every page reads these texts from here. No text is escaped.
+
+use serde::Serialize;
+
+use crate::cli::report::text::layout::list;
+use crate::cli::style::{Color, Glyph};
+use glee_model::domain::{
+    AnswerStatus, Class, Corroboration, Finding, FindingState, Outcome, Position, ReviewerReport,
+    Ruler, RulingRef, RunId, SettledFinding, Untrusted, dissent,
+};
+
+/// The state of a finding, as every report shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StateNote {
+    pub(crate) word: &'static str,
+    pub(crate) color: Color,
+    /// What happened to the finding, as in `checked by claude`. Empty if the word says everything.
+    pub(crate) note: String,
+}
+
+/// The findings of one run, as reports show them.
+#[derive(Clone, Copy)]
+pub(crate) struct View<'a> {
+    outcome: &'a Outcome,
+    is_coder_asked: bool,
+}
+
+impl<'a> View<'a> {
+    pub(crate) fn of(outcome: &'a Outcome) -> Self {
+        let mut findings = outcome.findings.iter();
+        let is_coder_asked = outcome.undoable || findings.any(|finding| finding.response.is_some());
+        Self {
+            outcome,
+            is_coder_asked,
+        }
+    }
+
+    pub(crate) fn state(&self, settled: &SettledFinding) -> StateNote {
+        let raisers = list(&settled.finding.raised_by);
+        let (word, color, note) = match &settled.state {
+            FindingState::Open if settled.finding.is_rejected() => {
+                ("rejected", Color::Minor, String::new())
+            }
+            FindingState::Open => {
+                let is_urgent = settled.finding.mandatory && settled.lowered.is_none();
+                let color = if is_urgent { Color::Bad } else { Color::Warn };
+                ("open", color, self.open(settled))
+            }
+            FindingState::Unanswered => {
+                let note = format!("{} gave no answer", settled.coder_name());
+                ("unanswered", Color::Bad, note)
+            }
+            FindingState::Claimed => {
+                let note = format!("reported as done, but {}", settled.what_is_unchanged());
+                ("claimed", Color::Bad, note)
+            }
+            FindingState::Unchecked => ("changed", Color::Good, "unchecked".to_owned()),
+            FindingState::Unconfirmed => {
+                let note = format!("changed, but {raisers} did not check the change");
+                ("not confirmed", Color::Bad, note)
+            }
+            FindingState::NotResolved => {
+                let note = format!("{raisers} checked the change");
+                ("not resolved", Color::Bad, note)
+            }
+            FindingState::Resolved => ("fixed", Color::Good, format!("checked by {raisers}")),
+            FindingState::Discarded => ("discarded", Color::Minor, self.discarded(settled)),
+            FindingState::Disputed { dispute } => {
+                let note = format!("dispute {dispute} waits for a person");
+                ("disputed", Color::Warn, note)
+            }
+            FindingState::Enforced { dispute } => {
+                let note = format!("by dispute {dispute}, not implemented yet");
+                ("enforced", Color::Bad, note)
+            }
+            FindingState::Dismissed { dispute } => {
+                ("dismissed", Color::Good, format!("by dispute {dispute}"))
+            }
+            FindingState::AlreadyRuled {
+                dispute,
+                disposition,
+            } => {
+                let dispute = self.dispute(dispute);
+                let how = disposition.as_str();
+                let color = if disposition.closes() {
+                    Color::Minor
+                } else {
+                    Color::Bad
+                };
+                if settled.insisted {
+                    let note = format!("on {dispute} without new evidence: {how}");
+                    ("insisted", color, note)
+                } else {
+                    ("already ruled", color, format!("{how} in {dispute}"))
+                }
+            }
+        };
+        StateNote { word, color, note }
+    }
+
+    fn open(&self, settled: &SettledFinding) -> String {
+        match &settled.lowered {
+            Some(lowered) => {
+                let now = &settled.finding.raw.severity;
+                let dispute = self.dispute(&lowered.dispute);
+                format!("now {now}, was {}, by {dispute}", lowered.was)
+            }
+            None if self.is_coder_asked => "not answered yet".to_owned(),
+            None => String::new(),
+        }
+    }
+
+    /// Formats the number of a dispute, as in `dispute 2`, or `dispute 2 of an earlier run`.
+    fn dispute(&self, dispute: &RulingRef) -> String {
+        let mut disputes = self.outcome.disputes.iter();
+        let is_own = disputes.any(|own| Some(own.number) == dispute.number());
+        let from = if is_own { "" } else { " of an earlier run" };
+        format!("dispute {dispute}{from}")
+    }
+
+    /// Returns who discarded the finding, as in `by Ada in dispute 2`. Empty if the coder did.
+    fn discarded(&self, settled: &SettledFinding) -> String {
+        let mut disputes = self.outcome.disputes.iter();
+        let dispute = disputes.find(|dispute| dispute.is_about(settled.finding.id));
+        match dispute.and_then(|dispute| Some((dispute.number, dispute.discarded_by.as_ref()?))) {
+            Some((number, by)) => format!("by {} in dispute {number}", ruler(by)),
+            None => String::new(),
+        }
+    }
+}
+
+/// The coder's answer, after the coder's name if the run has several coders.
+pub(crate) fn answer(settled: &SettledFinding) -> Untrusted {
+    let Some(response) = &settled.response else {
+        return Untrusted::default();
+    };
+    let text = response.text.trimmed();
+    match &settled.coder {
+        Some(name) => text.labelled(&format!("{name}: ")),
+        None => text,
+    }
+}
+
+/// The judge, the panel or the person that ruled. The mail address of a person is left out, because other people read
+/// the reports, too.
+pub(crate) fn ruler(by: &Ruler) -> String {
+    match by {
+        Ruler::Human(person) => person.name.clone(),
+        by => by.to_string(),
+    }
+}
+
+/// What is known about a finding beside its texts: the rule or the class of the problem, the weakness, the confidence,
+/// the reviewer's own word for the severity, and the round.
+pub(crate) fn facts(finding: &Finding) -> Vec<String> {
+    let raw = &finding.raw;
+    let severity = &raw.severity;
+    let mut facts = Vec::new();
+    facts.extend(raw.rule.clone().or_else(|| raw.category.clone()));
+    facts.extend(raw.cwe.map(|cwe| cwe.to_string()));
+    facts.extend(raw.confidence.map(|sure| format!("{}% sure", sure.get())));
+    let is_own_word = severity
+        .tag
+        .is_none_or(|tag| !tag.as_str().eq_ignore_ascii_case(&severity.raw));
+    if is_own_word {
+        facts.push(format!("written as [{}]", severity.raw));
+    }
+    if finding.round > 1 {
+        facts.push(format!("round {}", finding.round));
+    }
+    facts
+}
+
+/// Lists how many reviewers support the finding, and how each reviewer rates it. Empty if only one reviewer took part
+/// in the run.
+pub(crate) fn opinions(finding: &Finding) -> Vec<String> {
+    let Some(consensus) = &finding.consensus else {
+        return Vec::new();
+    };
+    let mut facts = vec![agreement(finding)];
+    match consensus.class {
+        Class::Accepted => {}
+        Class::Uncorroborated => {
+            facts.push(format!("needed for a decision: {}", consensus.would_decide));
+        }
+        Class::Rejected => facts.push(consensus.why.clone()),
+        // Unlike `agreement`, `why` also names the reviewers that deny the problem.
+        Class::Disputed => {
+            facts[0].clone_from(&consensus.why);
+            facts.extend(dissent(&consensus.assessments));
+        }
+    }
+    facts.extend(positions(consensus));
+    facts.extend(consensus.notes.iter().cloned());
+    facts
+}
+
+/// States how many reviewers support a finding. Empty if only one reviewer took part in the run.
+pub(crate) fn agreement(finding: &Finding) -> String {
+    let Some(consensus) = &finding.consensus else {
+        return String::new();
+    };
+    let mut raised = 0;
+    let mut is_observed = true;
+    for position in &consensus.positions {
+        raised += u32::from(!position.denies);
+        is_observed &= position.observed;
+    }
+    let all = consensus.reviewers;
+    let raisers = list(&finding.raised_by);
+    let dissent = dissent(&consensus.assessments);
+    let counted = match consensus.class {
+        Class::Accepted if !consensus.confirmed_by.is_empty() => {
+            let confirmed = list(&consensus.confirmed_by);
+            format!("raised by {raisers}, confirmed by {confirmed}")
+        }
+        Class::Accepted if raised == 1 => format!("only {raisers} of {all} reviewers raised it"),
+        Class::Accepted => format!("{raised} of {all} reviewers raised it"),
+        Class::Uncorroborated if dissent.is_some() => format!("raised by {raisers}"),
+        Class::Uncorroborated if is_observed => {
+            format!("raised by {raisers} in the debate, where nobody else was asked about it")
+        }
+        Class::Uncorroborated => {
+            format!("only {raisers} raised it, and no other reviewer confirmed it")
+        }
+        Class::Disputed => "reviewers contradict each other".to_owned(),
+        Class::Rejected if consensus.withdrawn => format!("withdrawn by {raisers}"),
+        Class::Rejected => "rejected by the other reviewers".to_owned(),
+    };
+    match dissent {
+        Some(dissent) => format!("{counted}; {dissent}"),
+        None => counted,
+    }
+}
+
+/// Lists how each reviewer rates the finding, as in `claude: HIGH, 80% sure; codex: no issue`. Returns `None` if
+/// all reviewers agree.
+fn positions(consensus: &Corroboration) -> Option<String> {
+    let mut rated: Vec<(String, &Position)> = Vec::new();
+    for position in &consensus.positions {
+        let word = if position.denies {
+            "no issue".to_owned()
+        } else {
+            position.severity.to_string()
+        };
+        let sure = position.confidence;
+        let sure = sure.map_or_else(String::new, |sure| format!(", {}% sure", sure.get()));
+        rated.push((word + &sure, position));
+    }
+    let (first, rest) = rated.split_first()?;
+    if rest.iter().all(|(words, _)| *words == first.0) {
+        return None;
+    }
+    let said = |(words, position): &(String, &Position)| format!("{}: {words}", position.reviewer);
+    Some(rated.iter().map(said).collect::<Vec<_>>().join("; "))
+}
+
+/// What a person can do next about a finding of the run. `of_run` selects this run in a command.
+pub(crate) fn next(settled: &SettledFinding, run: &RunId, of_run: &str) -> Option<String> {
+    let id = settled.finding.id;
+    Some(match &settled.state {
+        FindingState::Open
+        | FindingState::Unanswered
+        | FindingState::Claimed
+        | FindingState::Unconfirmed
+        | FindingState::NotResolved => {
+            format!("`glee fix {id}{of_run}`, or `glee dismiss {id}{of_run} --reason '...'`")
+        }
+        FindingState::Disputed { dispute } => format!("`glee disputes resolve {dispute}`"),
+        FindingState::Enforced { .. } => format!("`glee fix {id}{of_run}`"),
+        FindingState::Dismissed { dispute } => format!("`glee disputes show {dispute}`"),
+        FindingState::AlreadyRuled { dispute, .. } => format!("`glee disputes show {dispute}`"),
+        FindingState::Resolved | FindingState::Unchecked => {
+            format!("`glee runs diff {}`", run.short())
+        }
+        FindingState::Discarded => return None,
+    })
+}
+
+/// What matters about the state of a finding, the most important first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum ReportedState {
+    /// The finding is open and prevents a clean outcome.
+    Mandatory,
+    /// The finding is open and optional.
+    Optional,
+    /// The coder changed the code. Either no reviewer checked the changed code again, or a reviewer confirmed that
+    /// the finding is fixed.
+    Fixed,
+    /// The finding was dismissed, discarded or rejected, in this run or in an earlier run.
+    Dismissed,
+}
+
+impl ReportedState {
+    pub(crate) fn of(settled: &SettledFinding) -> Self {
+        match settled.state {
+            FindingState::Resolved | FindingState::Unchecked => Self::Fixed,
+            _ if settled.state.is_closed() => Self::Dismissed,
+            _ if settled.blocks() => Self::Mandatory,
+            _ if settled.finding.is_rejected() => Self::Dismissed,
+            _ => Self::Optional,
+        }
+    }
+}
+
+/// The findings of a run, counted. A group counts once, with the state of its leading member.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct FindingCounts {
+    pub(crate) groups: usize,
+    pub(crate) members: usize,
+    /// Groups with a mandatory member, open or not.
+    pub(crate) mandatory: usize,
+    pub(crate) blocking: usize,
+    /// Open findings that are not mandatory.
+    pub(crate) optional: usize,
+    pub(crate) fixed: usize,
+    /// Those of `fixed` that no reviewer checked.
+    pub(crate) unchecked: usize,
+    pub(crate) dismissed: usize,
+}
+
+impl FindingCounts {
+    pub(crate) fn of(outcome: &Outcome) -> Self {
+        let mut counts = Self {
+            members: outcome.findings.len(),
+            ..Self::default()
+        };
+        for group in outcome.groups() {
+            let leading = SettledFinding::leading(group);
+            let is_mandatory = group.iter().any(|member| member.finding.mandatory);
+            counts.groups += 1;
+            counts.mandatory += usize::from(is_mandatory);
+            counts.unchecked += usize::from(leading.state == FindingState::Unchecked);
+            *match ReportedState::of(leading) {
+                ReportedState::Mandatory => &mut counts.blocking,
+                ReportedState::Optional => &mut counts.optional,
+                ReportedState::Fixed => &mut counts.fixed,
+                ReportedState::Dismissed => &mut counts.dismissed,
+            } += 1;
+        }
+        counts
+    }
+}
+
+/// The status of a reviewer's answers in words.
+pub(crate) fn status(reviewer: &ReviewerReport) -> (Glyph, &'static str) {
+    match reviewer.status {
+        _ if reviewer.failure.is_some() => (Glyph::Failed, "failed"),
+        AnswerStatus::Complete => (Glyph::Done, "complete"),
+        AnswerStatus::Clean => (Glyph::Done, "clean"),
+        AnswerStatus::Incomplete => (Glyph::Attention, "incomplete"),
+        AnswerStatus::NotReviewed
+            if !reviewer.unread.is_empty() && reviewer.problems.is_empty() =>
+        {
+            (Glyph::Attention, "not reviewed")
+        }
+        AnswerStatus::NotReviewed => (Glyph::Failed, "not reviewed"),
+    }
+}

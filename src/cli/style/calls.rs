@@ -1,0 +1,206 @@
+//! The words for calls of agents: what an agent does, and what came of it.
+
+use super::{Glyph, count};
+use glee_model::domain::event::{CallAnswer, CallId, Part, Purpose};
+use glee_model::domain::{AnswerStatus, CodeRead, PeerReview, Said, Verdict};
+use glee_protocol::text::printable;
+
+/// What an agent does in a call. `part` follows the word of a review, as in ` shard 2/3`.
+pub(crate) fn activity(call: &CallId, part: &str) -> String {
+    let activity = match &call.purpose {
+        Purpose::Review { .. } => format!("reviewing{part}"),
+        Purpose::Close { .. } => "saying what its answer means".to_owned(),
+        Purpose::Same { .. } => "comparing findings".to_owned(),
+        Purpose::Examine { .. } => "examining the other reviewers' findings".to_owned(),
+        Purpose::Defend { .. } => "defending its findings".to_owned(),
+        Purpose::Respond { .. } => "responding to the findings".to_owned(),
+        Purpose::Enforce { .. } => "implementing the rulings".to_owned(),
+        Purpose::Repair { .. } => "repairing its edits".to_owned(),
+        Purpose::Judge { dispute } => format!("ruling on dispute {dispute}"),
+        Purpose::Recheck { .. } => "checking the changes".to_owned(),
+        Purpose::Compare { .. } => "comparing findings with earlier disputes".to_owned(),
+        Purpose::Stage {
+            part: Part::Position,
+        } => "answering".to_owned(),
+        Purpose::Stage {
+            part: Part::Aggregate,
+        } => "synthesising the answers".to_owned(),
+        Purpose::Stage {
+            part: Part::Arbitrate,
+        } => "deciding the conflicts".to_owned(),
+        Purpose::Stage {
+            part: Part::Questions,
+        } => "answering the questions".to_owned(),
+        Purpose::Stage {
+            part: Part::Validate { question },
+        } => {
+            format!("validating question {}", printable::line(question))
+        }
+        Purpose::Work => "working".to_owned(),
+        Purpose::Peer { cycle } => format!("reviewing cycle {cycle}"),
+    };
+    if call.attempt > 1 {
+        format!("{activity}, attempt {}", call.attempt)
+    } else {
+        activity
+    }
+}
+
+/// What came of a call. The glyph says whether the answer is complete.
+pub(crate) fn summary(answer: &CallAnswer) -> (Glyph, String) {
+    let complete = |complete: bool| {
+        if complete {
+            Glyph::Done
+        } else {
+            Glyph::Attention
+        }
+    };
+    match answer {
+        CallAnswer::Review {
+            status: AnswerStatus::NotReviewed,
+            ..
+        } => (Glyph::Failed, "did not review".to_owned()),
+        CallAnswer::Review {
+            is_doubtful: true,
+            findings,
+            ..
+        } => (
+            Glyph::Attention,
+            count(findings.len(), "finding") + ", but the answer leaves a question",
+        ),
+        CallAnswer::Close { findings, read } => {
+            let glyph = complete(*read != Some(CodeRead::Part));
+            (glyph, closed(*findings, *read))
+        }
+        CallAnswer::Review {
+            status, findings, ..
+        } => {
+            let rest = if status.is_complete() {
+                ""
+            } else {
+                ", but the answer is incomplete"
+            };
+            (
+                complete(status.is_complete()),
+                count(findings.len(), "finding") + rest,
+            )
+        }
+        CallAnswer::Examine {
+            examinations,
+            observations,
+        } => {
+            let new = if observations.is_empty() {
+                String::new()
+            } else {
+                format!(", {} new", observations.len())
+            };
+            (Glyph::Done, count(examinations.len(), "answer") + &new)
+        }
+        CallAnswer::Defend { defences } => (Glyph::Done, count(defences.len(), "answer")),
+        CallAnswer::Respond {
+            responses,
+            complete: is_complete,
+        } => {
+            let rest = if *is_complete {
+                ""
+            } else {
+                ", but some findings are unanswered"
+            };
+            (
+                complete(*is_complete),
+                count(responses.len(), "answer") + rest,
+            )
+        }
+        CallAnswer::Judge { ruling } => (Glyph::Done, ruling.ruling.to_string()),
+        CallAnswer::Recheck { checks } => {
+            let resolved = checks.iter().filter(|check| check.resolved).count();
+            let text = format!("{resolved} of {} resolved", count(checks.len(), "finding"));
+            (complete(resolved == checks.len()), text)
+        }
+        CallAnswer::Compare { comparisons } => {
+            let same = comparisons
+                .iter()
+                .filter(|comparison| comparison.same)
+                .count();
+            let findings = count(comparisons.len(), "finding");
+            (
+                Glyph::Done,
+                format!("{same} of {findings} repeat earlier disputes"),
+            )
+        }
+        CallAnswer::Same { pairs } => {
+            let same = pairs.iter().filter(|pair| pair.same).count();
+            let pairs = count(pairs.len(), "pair");
+            (
+                Glyph::Done,
+                format!("{same} of {pairs} name the same defect"),
+            )
+        }
+        CallAnswer::Stage { said } => stage(said),
+        CallAnswer::Work { said } => (Glyph::Done, printable::line(said)),
+        CallAnswer::Peer { review } => peer(review),
+        CallAnswer::Invalid { error } => (
+            Glyph::Failed,
+            format!("no valid answer: {}", printable::line(error)),
+        ),
+        CallAnswer::Failed { error, .. } => (Glyph::Failed, printable::line(error)),
+    }
+}
+
+fn stage(said: &Said) -> (Glyph, String) {
+    let fields = |missing: &[String], what: &str| match missing {
+        [] => (Glyph::Done, what.to_owned()),
+        missing => (
+            Glyph::Attention,
+            format!("{what}, missing {}", printable::line(&missing.join(", "))),
+        ),
+    };
+    match said {
+        Said::Position(position) => fields(&position.missing_fields, "answered"),
+        Said::Synthesis(synthesis) => fields(&synthesis.missing_fields, "synthesis"),
+        Said::Decision(decision) => {
+            let choice = printable::line(&decision.decision.to_string());
+            (
+                Glyph::Done,
+                format!(
+                    "decided for {choice}, confidence {}",
+                    decision.confidence.as_str()
+                ),
+            )
+        }
+        Said::Answers { answers } => (Glyph::Done, count(answers.len(), "answer")),
+        Said::Validation(validation) if validation.agrees_with_majority => {
+            (Glyph::Done, "agrees with the majority".to_owned())
+        }
+        Said::Validation(_) => (
+            Glyph::Attention,
+            "does not agree with the majority".to_owned(),
+        ),
+    }
+}
+
+fn peer(review: &PeerReview) -> (Glyph, String) {
+    let glyph = match review.verdict {
+        Verdict::Approved => Glyph::Done,
+        Verdict::Concerns => Glyph::Attention,
+        Verdict::Blocker => Glyph::Failed,
+    };
+    (
+        glyph,
+        format!(
+            "{}: {}",
+            review.verdict.as_str(),
+            printable::line(&review.summary)
+        ),
+    )
+}
+
+/// What a reviewer says about its own answer, as in `0 findings, read all`.
+fn closed(findings: u64, read: Option<CodeRead>) -> String {
+    let read = match read {
+        Some(CodeRead::All) => ", read all",
+        Some(CodeRead::Part) => ", read only a part",
+        None => "",
+    };
+    count(findings, "finding") + read
+}
