@@ -307,7 +307,7 @@ fn an_escalated_dispute_comes_back_to_the_person() {
     let sandbox = project(&format!("{ONE}# unclear\n"), Some(JUDGE));
     let mut pty = Pty::arbitrate(&sandbox);
     pty.expect("How to resolve?").expect("Esc").pick(0);
-    pty.expect("The judge scales says ESCALATE")
+    pty.expect("ESCALATE by scales")
         .expect("Your ruling on dispute 1?")
         .expect("Esc")
         .pick(1);

@@ -90,18 +90,12 @@ impl Globals {
     }
 
     pub(crate) fn style(&self) -> Style {
-        let columns = console::Term::stdout()
-            .size_checked()
-            .map(|(_, columns)| usize::from(columns));
-        self.style_of(columns.unwrap_or(100).max(20))
+        self.style_of(columns().unwrap_or(100).max(20))
     }
 
     /// The style of a table on stdout. Without a terminal, the width is unlimited.
     pub(crate) fn table_style(&self) -> Style {
-        let columns = console::Term::stdout()
-            .size_checked()
-            .map(|(_, columns)| usize::from(columns));
-        self.style_of(columns.unwrap_or(usize::MAX))
+        self.style_of(columns().unwrap_or(usize::MAX))
     }
 
     pub(crate) fn style_of(&self, width: usize) -> Style {
@@ -117,6 +111,12 @@ impl Globals {
             stream::err(&format!("{}\n", secrets::redact(&printable::block(text))));
         }
     }
+}
+
+/// The width of the terminal of stdout.
+fn columns() -> Option<usize> {
+    let size = console::Term::stdout().size_checked();
+    size.map(|(_, columns)| usize::from(columns))
 }
 
 pub(crate) fn is_dumb() -> bool {

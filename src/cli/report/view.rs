@@ -67,7 +67,7 @@ impl<'a> View<'a> {
             FindingState::Resolved => ("fixed", Color::Good, format!("checked by {raisers}")),
             FindingState::Discarded => ("discarded", Color::Minor, self.discarded(settled)),
             FindingState::Disputed { dispute } => {
-                let note = format!("dispute {dispute} waits for a person");
+                let note = format!("dispute {dispute} is open");
                 ("disputed", Color::Warn, note)
             }
             FindingState::Enforced { dispute } => {

@@ -376,6 +376,7 @@ impl Entry<'_> {
                 known.map_or_else(String::new, |known| block(&known.rationale))
             }
             (_, _, Some(consensus)) if settled.finding.is_rejected() => line(&consensus.why),
+            (FindingState::Discarded, ..) if !note.is_empty() => String::new(),
             _ => block(&view::answer(settled)),
         };
         let mut parts = vec![line(&note), why.trim().to_owned()];

@@ -64,12 +64,19 @@ pub(crate) fn environment() -> Environment<'static> {
     environment.add_filter("dollars", style::dollars);
     environment.add_filter("redacted", |text: &str| secrets::redact(text).into_owned());
     environment.add_filter("run", |run: String| RunId(run).short().to_owned());
-    for (name, source) in TEMPLATES {
+    add_templates(&mut environment, &TEMPLATES);
+    environment
+}
+
+pub(crate) fn add_templates(
+    environment: &mut Environment<'static>,
+    templates: &[(&'static str, &'static str)],
+) {
+    for (name, source) in templates {
         environment
             .add_template(name, source)
             .expect("a template of the program is well-formed");
     }
-    environment
 }
 
 pub(crate) fn value<T: Serialize>(value: &T) -> Value {

@@ -357,7 +357,9 @@ impl Report<'_> {
             return None;
         }
         let mut facts = Vec::new();
-        if shows_answer(&finding.state) {
+        // The decider of a dispute is shown in place of the coder's words.
+        let is_decided = finding.state == FindingState::Discarded && !note.is_empty();
+        if shows_answer(&finding.state) && !is_decided {
             facts.push(printable::block(&view::answer(finding)));
         }
         facts.push(printable::line(&note));

@@ -6,6 +6,7 @@ mod changes;
 pub(crate) mod disputes;
 pub(crate) mod findings;
 pub(crate) mod layout;
+pub(crate) mod page;
 mod reviewers;
 pub(crate) mod summary;
 
@@ -22,10 +23,7 @@ use glee_protocol::text::printable;
 const WIDEST: usize = 110;
 
 pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
-    let style = Style {
-        width: options.style.width.min(WIDEST),
-        ..options.style
-    };
+    let style = narrowed(options.style);
     let options = RenderOptions { style, ..*options };
     if options.detail == Detail::Verdict {
         let (shown, hidden) = filtered(outcome, &options);
@@ -55,20 +53,30 @@ pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
         summary::section(style, outcome),
         summary::next(outcome, &options),
     ];
-    sections
+    joined(&sections)
+}
+
+/// Separates the sections that are not empty by empty lines.
+fn joined(sections: &[String]) -> String {
+    let sections: Vec<&str> = sections.iter().map(String::as_str).collect();
+    let shown: Vec<&str> = sections
         .into_iter()
-        .filter(|section| !section.is_empty())
-        .collect::<Vec<_>>()
-        .join("\n")
+        .filter(|text| !text.is_empty())
+        .collect();
+    shown.join("\n")
+}
+
+fn narrowed(style: Style) -> Style {
+    Style {
+        width: style.width.min(WIDEST),
+        ..style
+    }
 }
 
 /// Returns the conclusion and the counts in a few lines. If a report is longer than the screen, the report
 /// begins with the conclusion and the counts.
 pub(crate) fn head(outcome: &Outcome, style: Style) -> String {
-    let style = Style {
-        width: style.width.min(WIDEST),
-        ..style
-    };
+    let style = narrowed(style);
     summary::caveats(style, outcome) + &summary::head(style, outcome)
 }
 
@@ -126,10 +134,7 @@ pub(crate) fn finding(
     id: FindingId,
     options: &RenderOptions<'_>,
 ) -> Option<String> {
-    let style = Style {
-        width: options.style.width.min(WIDEST),
-        ..options.style
-    };
+    let style = narrowed(options.style);
     let options = RenderOptions {
         style,
         detail: Detail::Full,
@@ -154,13 +159,7 @@ pub(crate) fn finding(
         findings::section(&outcome, &options),
         disputes::section(&outcome, &options),
     ];
-    Some(
-        sections
-            .into_iter()
-            .filter(|section| !section.is_empty())
-            .collect::<Vec<_>>()
-            .join("\n"),
-    )
+    Some(joined(&sections))
 }
 
 fn is_plainly_clean(outcome: &Outcome) -> bool {

@@ -9,7 +9,7 @@ use crate::cli::report::text::layout::{facts, heading, named, wrapped};
 use crate::cli::report::view;
 use crate::cli::style::{self, Color, Glyph, Style, columns, count};
 use glee_model::domain::{
-    AnswerProblem, Failure, NoLongerRaised, Outcome, Reused, ReviewerReport, UnreadFile,
+    AnswerProblem, Failure, NoLongerRaised, Outcome, Reused, ReviewerReport, Skip, UnreadFile,
 };
 use glee_protocol::text::printable;
 
@@ -261,62 +261,48 @@ fn no_longer_raised(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
 
 /// Lists the files that no reviewer could read, and says how these files can be reviewed.
 fn unread(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
-    let (style, unread) = (options.style, &outcome.proof.unread);
-    if unread.is_empty() {
-        return String::new();
-    }
-    let (named, more) = named(unread, options.detail);
-    let file = |UnreadFile { file, language }: &UnreadFile| {
-        format!(
-            "{} (no rules for {})",
-            printable::line(file),
-            printable::line(language)
-        )
-    };
-    let files = named
-        .iter()
-        .map(file)
-        .chain(more)
-        .collect::<Vec<_>>()
-        .join(", ");
-    let head = format!("Not reviewed: {}", count(unread.len(), "file"));
-    let mut text = format!("{}\n", style.paint(Color::Warn, &head));
-    wrapped(&mut text, style, "  ", &files);
-    if unread.len() == outcome.proof.covered.len() {
-        let hint =
-            "connect a reviewer that reads these files: `glee connect <agent> --role reviewer`";
-        wrapped(
-            &mut text,
-            style,
-            &format!("{} ", style.paint(Color::Key, "hint:")),
-            hint,
-        );
-    }
-    text
+    let unread = &outcome.proof.unread;
+    let file =
+        |UnreadFile { file, language }: &UnreadFile| format!("{file} (no rules for {language})");
+    let all = unread.len() == outcome.proof.covered.len();
+    let hint = all.then_some(
+        "connect a reviewer that reads these files: `glee connect <agent> --role reviewer`",
+    );
+    not_reviewed(unread, file, hint, options)
 }
 
 fn skipped(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
-    let (style, skipped) = (options.style, &outcome.proof.skipped);
-    if skipped.is_empty() {
+    let file = |skip: &Skip| format!("{} ({})", skip.file, skip.reason.as_str());
+    let hint = outcome.not_sent().map(|_| {
+        "review more with `glee config set --user review.max_file_size <size>`, exclude files in .gleeignore, or \
+         accept it with `glee config set --user review.skipped note`"
+    });
+    not_reviewed(&outcome.proof.skipped, file, hint, options)
+}
+
+/// Lists files with the reasons why they were not reviewed.
+fn not_reviewed<T>(
+    files: &[T],
+    shown: impl Fn(&T) -> String,
+    hint: Option<&str>,
+    options: &RenderOptions<'_>,
+) -> String {
+    if files.is_empty() {
         return String::new();
     }
-    let (named, more) = named(skipped, options.detail);
-    let files = named
+    let style = options.style;
+    let (some, more) = named(files, options.detail);
+    let mut names: Vec<String> = some
         .iter()
-        .map(|skip| format!("{} ({})", printable::line(&skip.file), skip.reason.as_str()));
-    let files = files.chain(more).collect::<Vec<_>>().join(", ");
-    let head = format!("Not reviewed: {}", count(skipped.len(), "file"));
+        .map(|file| printable::line(&shown(file)))
+        .collect();
+    names.extend(more);
+    let head = format!("Not reviewed: {}", count(files.len(), "file"));
     let mut text = format!("{}\n", style.paint(Color::Warn, &head));
-    wrapped(&mut text, style, "  ", &files);
-    if outcome.not_sent().is_some() {
-        let hint = "review more with `glee config set --user review.max_file_size <size>`, exclude files in .gleeignore, or \
-                    accept it with `glee config set --user review.skipped note`";
-        wrapped(
-            &mut text,
-            style,
-            &format!("  {} ", style.paint(Color::Key, "hint:")),
-            hint,
-        );
+    wrapped(&mut text, style, "  ", &names.join(", "));
+    if let Some(hint) = hint {
+        let head = format!("  {} ", style.paint(Color::Key, "hint:"));
+        wrapped(&mut text, style, &head, hint);
     }
     text
 }

@@ -44,11 +44,7 @@ const TEMPLATES: [(&str, &str); 10] = [
 static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut environment = environment::environment();
     environment.add_filter("local_time", |at: String| at.parse().map(local_time).ok());
-    for (name, source) in TEMPLATES {
-        environment
-            .add_template(name, source)
-            .expect("a template of the program is well-formed");
-    }
+    environment::add_templates(&mut environment, &TEMPLATES);
     environment
 });
 

@@ -1,17 +1,15 @@
 //! Resolves disputes in a dialog with the user. Without a terminal, the configured default route applies to all
 //! disputes. The terminal is restored after every dialog. If the user leaves a dialog, Glee records no decision.
 
-use std::fmt::Write as _;
 
 use super::questions::{self, AskError, DialogForm, LEAVES_OPEN};
 use crate::cli::report::paths::WorkFolder;
-use crate::cli::style::{self, Color, Style, paragraph, snippet};
+use crate::cli::report::text::page::Page;
+use crate::cli::style::{Color, Style};
 use crate::cli::ui::terminal::Terminal;
-use glee_model::domain::{DisputeNumber, Finding, Route, Ruler, RulingWord};
-use glee_model::rules::review::objections;
+use glee_model::domain::{DisputeNumber, Route, RulingWord};
 use glee_protocol::text::printable;
 use glee_workflows::run::ports::{Choice, DisputeResolver, PersonAnswer, PersonQuestion};
-use glee_workspace::code::anchors::Excerpt;
 
 const TIP: &str = "Tip: You can assign a judge with: glee connect <agent> --role judge";
 
@@ -198,130 +196,25 @@ fn label(route: Route) -> &'static str {
 }
 
 fn sheet(style: Style, question: &PersonQuestion) -> String {
+    // The last column stays free.
+    let style = Style {
+        width: style.width.saturating_sub(1),
+        ..style
+    };
     let dispute = &question.dispute;
-    let finding = &dispute.finding;
-    let raw = &finding.raw;
-    let color = Color::of(&raw.severity);
-    let mut sheet = String::from("\n");
-    let place = raw
-        .location()
-        .map(|place| printable::line(&place.to_string()))
-        .unwrap_or_default();
+    let place = dispute.finding.raw.location();
+    let place = place.map_or_else(String::new, |place| printable::line(&place.to_string()));
     let number = style.strong(format!("Dispute {}", dispute.number));
     let head = style.facts(&[number, style.paint(Color::Key, &place)]);
-    let _ = writeln!(sheet, "{head}");
-    let title = printable::line(&raw.title);
-    paragraph(
-        &mut sheet,
-        style,
-        &format!("{}: ", style.tag(finding)),
-        &title,
+    let mut page = Page::new(style);
+    page.text = format!("\n{head}\n");
+    page.dispute(
+        dispute,
+        question.excerpt.as_ref(),
+        &question.cited,
+        style.width,
     );
-    let class = raw
-        .rule
-        .as_ref()
-        .or(raw.category.as_ref())
-        .map(printable::line)
-        .unwrap_or_default();
-    let raised = format!("raised by {}", style::names(&finding.raised_by));
-    let weakness = raw.cwe.map(|cwe| cwe.to_string()).unwrap_or_default();
-    let facts = [raised, class, weakness].map(|fact| style.faint(fact));
-    let _ = writeln!(sheet, "{}", style.facts(&facts));
-    paragraph(&mut sheet, style, "  ", &printable::block(&raw.body));
-    for member in &dispute.members {
-        let Finding { raw, raised_by, .. } = member;
-        let place = raw.location().map(|place| format!("{place} "));
-        let title = printable::line(&raw.title.labelled(&place.unwrap_or_default()));
-        let head = format!("also {}: ", style.tag(member));
-        paragraph(&mut sheet, style, &head, &title);
-        let _ = writeln!(
-            sheet,
-            "{}",
-            style.faint(format!("raised by {}", style::names(raised_by)))
-        );
-        paragraph(&mut sheet, style, "  ", &printable::block(&raw.body));
-    }
-
-    let code = |color: Color, code: &Excerpt, quoted: String| {
-        format!("\n{}\n", snippet::excerpt(style, color, code, quoted))
-    };
-    if let Some(excerpt) = &question.excerpt {
-        sheet.push_str(&code(
-            color,
-            excerpt,
-            format!("{title}\n{}", printable::block(&raw.body)),
-        ));
-    }
-
-    let _ = writeln!(sheet, "\n{}", style.strong(objections::heading(dispute)));
-    paragraph(
-        &mut sheet,
-        style,
-        "  ",
-        &printable::block(&dispute.objection.text),
-    );
-    for evidence in &dispute.objection.evidence {
-        let head = format!("  {} ", style.paint(Color::Key, "evidence:"));
-        paragraph(&mut sheet, style, &head, &printable::line(evidence));
-    }
-    for cited in &question.cited {
-        sheet.push_str(&code(Color::Key, cited, String::new()));
-    }
-    for earlier in &dispute.earlier {
-        let _ = writeln!(
-            sheet,
-            "\n{}",
-            style.strong(format!("Earlier dispute {}", earlier.dispute))
-        );
-        paragraph(
-            &mut sheet,
-            style,
-            "  ",
-            &printable::block(&earlier.sentence()),
-        );
-        paragraph(
-            &mut sheet,
-            style,
-            "  ",
-            &printable::block(&earlier.decided().labelled("decided then: ")),
-        );
-        for line in earlier
-            .diff()
-            .map(printable::block)
-            .unwrap_or_default()
-            .lines()
-        {
-            let _ = writeln!(
-                sheet,
-                "  {}",
-                style.cut(line, style.width.saturating_sub(2))
-            );
-        }
-    }
-    for record in &dispute.rulings {
-        let by = match &record.by {
-            Ruler::Judge { name } => format!("The judge {}", printable::line(&name.0)),
-            Ruler::Panel => "The panel".to_owned(),
-            Ruler::Human(person) => printable::line(&person.to_string()),
-            Ruler::Policy => "The policy".to_owned(),
-        };
-        let _ = writeln!(
-            sheet,
-            "\n{}",
-            style.strong(format!("{by} says {}", record.ruling.ruling))
-        );
-        paragraph(
-            &mut sheet,
-            style,
-            "  ",
-            &printable::block(&record.ruling.rationale),
-        );
-        for vote in &record.votes {
-            let head = format!("  {} ", style.paint(Color::Key, "vote:"));
-            paragraph(&mut sheet, style, &head, &printable::line(&vote.said()));
-        }
-    }
-    sheet + "\n"
+    page.text + "\n"
 }
 
 #[cfg(test)]
@@ -330,6 +223,7 @@ mod tests {
     use crate::cli::style::fixture::{dispute, finding, ruling};
     use crate::cli::ui::screen::{Screen, Verbosity};
     use glee_model::domain::Tag;
+    use glee_workspace::code::anchors::Excerpt;
 
     const LOOK: Style = Style {
         color: false,

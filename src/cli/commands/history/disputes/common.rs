@@ -84,18 +84,31 @@ pub(crate) fn since(text: &str) -> Result<Timestamp, String> {
         })
 }
 
+/// Parses a date, or a period such as `90d` that `count` counts from today (UTC).
+fn day(text: &str, count: impl FnOnce(Date, Span) -> Option<Date>) -> Option<Date> {
+    let age = || text.parse::<Span>().ok().filter(|age| age.is_positive());
+    let day = text.parse().ok();
+    day.or_else(|| count(today(), age()?))
+}
+
+fn today() -> Date {
+    Timestamp::now().to_zoned(TimeZone::UTC).date()
+}
+
+/// Parses the first day of a period of statistics: a date, or an age in days.
+pub(crate) fn first_day(text: &str) -> Result<Date, String> {
+    let first = day(text, |today, age| today.checked_sub(age).ok());
+    first.ok_or_else(|| "give a date (2026-11-01) or an age in days (90d)".to_owned())
+}
+
 /// Parses the last day on which a ruling applies. The parameter `text` is a date, or a period such as `90d` that
 /// starts today.
 pub(crate) fn last_day(text: &str) -> Result<Date, String> {
-    let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
-    let age = || text.parse::<Span>().ok().filter(|age| age.is_positive());
-    let day = text
-        .parse::<Date>()
-        .ok()
-        .or_else(|| today.checked_add(age()?).ok());
-    match day.ok_or("give a date (2026-11-01) or a period from today (90d)")? {
-        day if day < today => Err(format!("{day} is in the past; give a day from {today} on")),
-        day => Ok(day),
+    let last = day(text, |today, age| today.checked_add(age).ok());
+    let today = today();
+    match last.ok_or("give a date (2026-11-01) or a period from today (90d)")? {
+        last if last < today => Err(format!("{last} is in the past; give a day from {today} on")),
+        last => Ok(last),
     }
 }
 

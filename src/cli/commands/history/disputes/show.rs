@@ -7,12 +7,9 @@ use crate::cli::context::{
     CommandResult, Globals, JsonFlag, history, local_time, place, pretty, stream,
 };
 use crate::cli::report::text::layout;
-use crate::cli::style::{self, Color, Style, snippet};
-use glee_model::domain::{
-    Advice as _, DisputeId, DisputeNumber, ExitReason, Finding, Objector, Route, RulingRecord,
-    RulingRef, Untrusted,
-};
-use glee_model::rules::review::objections;
+use crate::cli::report::text::page::Page;
+use crate::cli::style::{Color, Style};
+use glee_model::domain::{Advice as _, DisputeId, DisputeNumber, ExitReason, RulingRef};
 use glee_protocol::text::printable;
 use glee_store::config::files::rulings;
 use glee_store::history::queries::rows::DisputeRecord;
@@ -141,11 +138,6 @@ fn code(shown: &Shown<'_>, workspace: Option<&Workspace>, globals: &Globals) -> 
     DisputeCode::of(&shown.record.dispute, &events, &folder, trees)
 }
 
-struct Page {
-    look: Style,
-    text: String,
-}
-
 impl Page {
     fn of(shown: &Shown<'_>, code: &DisputeCode, is_shared: bool, look: Style) -> String {
         let (record, source) = (shown.record, shown.source);
@@ -156,55 +148,9 @@ impl Page {
             width: look.width.min(WIDEST),
             ..look
         };
-        let mut page = Self {
-            look,
-            text: String::new(),
-        };
+        let mut page = Self::new(look);
         page.head(record, source);
-        page.finding(&record.dispute.finding, code);
-        for member in &record.dispute.members {
-            page.finding(member, &DisputeCode::default());
-        }
-        page.section(&objections::heading(&record.dispute));
-        // The objection of a person is not shown, because the person's ruling contains the same text.
-        if record.dispute.objector != Objector::Person {
-            page.body(2, &record.dispute.objection.text);
-        }
-        for evidence in &record.dispute.objection.evidence {
-            page.body(2, &evidence.labelled("Evidence: "));
-        }
-        for earlier in &record.dispute.earlier {
-            page.section(&format!("Earlier dispute {}", earlier.dispute));
-            page.body(2, &earlier.sentence());
-            page.body(2, &earlier.decided().labelled("Decided then: "));
-            for line in earlier
-                .diff()
-                .map(printable::block)
-                .unwrap_or_default()
-                .lines()
-            {
-                page.text.push_str(&format!(
-                    "  {}\n",
-                    look.cut(line, columns.saturating_sub(2))
-                ));
-            }
-        }
-        if let Some(route) = record.dispute.route {
-            page.section(route_words(route));
-        }
-        for ruling in &record.dispute.rulings {
-            page.ruling(ruling);
-        }
-        if !code.cited.is_empty() {
-            page.section("Cited code");
-        }
-        for (index, cited) in code.cited.iter().enumerate() {
-            let gap = if index > 0 { "\n" } else { "" };
-            page.text.push_str(&format!(
-                "{gap}{}\n",
-                snippet::excerpt(look, Color::Key, cited, String::new())
-            ));
-        }
+        page.dispute(&record.dispute, code.finding.as_ref(), &code.cited, columns);
         page.end(record, source.is_some());
         page.later(shown, is_shared);
         page.text
@@ -240,65 +186,6 @@ impl Page {
             "",
             &[title, state, opened, format!("run {run}"), from],
         );
-    }
-
-    fn finding(&mut self, finding: &Finding, code: &DisputeCode) {
-        let (tag, title) = (self.look.tag(finding), &finding.raw.title);
-        self.text.push('\n');
-        if let Some(excerpt) = &code.finding {
-            self.line(&format!("{tag}: {}", printable::line(title)));
-            let quoted = format!(
-                "{}\n{}",
-                printable::line(title),
-                printable::block(&finding.raw.body)
-            );
-            let code =
-                snippet::excerpt(self.look, Color::of(&finding.raw.severity), excerpt, quoted);
-            self.text.push_str(&format!("{code}\n\n"));
-        } else {
-            let place = finding
-                .raw
-                .location()
-                .map(|place| format!("{place} "))
-                .unwrap_or_default();
-            self.line(&format!(
-                "{tag} {}",
-                printable::line(&title.labelled(&place))
-            ));
-        }
-        self.body(2, &finding.raw.body);
-        if let Some(suggestion) = &finding.raw.suggestion {
-            self.body(2, &suggestion.labelled("Suggestion: "));
-        }
-        for evidence in &finding.raw.evidence {
-            self.body(2, &evidence.labelled("Evidence: "));
-        }
-        let names: Vec<_> = finding
-            .raised_by
-            .iter()
-            .map(|name| name.0.as_str())
-            .collect();
-        self.body(2, &format!("(raised by {})", names.join(", ")));
-    }
-
-    fn ruling(&mut self, record: &RulingRecord) {
-        let RulingRecord {
-            ruling, by, votes, ..
-        } = record;
-        self.section(&format!("{} by {by}", ruling.ruling));
-        self.body(2, &ruling.rationale);
-        if !ruling.citations.is_empty() {
-            self.body(
-                2,
-                &Untrusted::joined(&ruling.citations, ", ").labelled("Citations: "),
-            );
-        }
-        if let Some(why) = &ruling.coder_evidence {
-            self.body(2, &why.labelled("Coder evidence: "));
-        }
-        for vote in votes {
-            self.body(2, &vote.said().labelled("Vote: "));
-        }
     }
 
     fn end(&mut self, record: &DisputeRecord, is_elsewhere: bool) {
@@ -362,36 +249,5 @@ impl Page {
             self.text.push('\n');
         }
         lines.iter().for_each(|line| self.line(line));
-    }
-
-    fn section(&mut self, title: &str) {
-        self.text.push('\n');
-        for line in style::wrap(&printable::line(title), self.look.width) {
-            self.text
-                .push_str(&format!("{}\n", self.look.paint(Color::Strong, &line)));
-        }
-    }
-
-    fn body(&mut self, indent: usize, text: &(impl printable::Shown + ?Sized)) {
-        for line in style::wrap(
-            &printable::block(text),
-            self.look.width.saturating_sub(indent),
-        ) {
-            self.text
-                .push_str(format!("{:indent$}{line}", "").trim_end());
-            self.text.push('\n');
-        }
-    }
-
-    fn line(&mut self, line: &str) {
-        layout::wrapped(&mut self.text, self.look, "", line);
-    }
-}
-
-fn route_words(route: Route) -> &'static str {
-    match route {
-        Route::Judge => "The judge was asked to rule",
-        Route::Human => "A person was asked to decide",
-        Route::Discard => "The chosen route was to discard the finding without a ruling",
     }
 }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use jiff::civil::Date;
 use serde_json::json;
 
-use crate::cli::commands::history::stats::period;
+use crate::cli::commands::history::disputes::common;
+use crate::cli::commands::history::stats::text::interval;
 use crate::cli::context::{
     CommandError, CommandResult, Globals, JsonFlag, execute, history, names, number, place, print,
     settings,
@@ -45,7 +46,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = number::<u64>(0, u64::MAX))]
     seed: Option<u64>,
     /// Use only findings that were raised since this day (UTC): a date (2026-11-01), or an age (90d)
-    #[arg(long, value_name = "DATE", value_parser = period::first_day)]
+    #[arg(long, value_name = "DATE", value_parser = common::first_day)]
     since: Option<Date>,
     /// Print the sample without asking the judge
     #[arg(long)]
@@ -270,14 +271,11 @@ impl Report {
             return out;
         };
         let share = Self::agreed(outcome);
-        if let (Some(rate), Some(low), Some(high)) = (share.rate, share.low, share.high) {
+        if let Some(interval) = interval(share) {
+            let agreed = thousands(share.count);
+            let all = count(share.of, "dismissal");
             let line = format!(
-                "{judge} agrees with {} of {}: {:.1}% ({:.1} to {:.1}). No ruling was changed.",
-                thousands(share.count),
-                count(share.of, "dismissal"),
-                rate * 100.0,
-                low * 100.0,
-                high * 100.0
+                "{judge} agrees with {agreed} of {all}: {interval}. No ruling was changed."
             );
             out.push('\n');
             style::paragraph(&mut out, style, "", &line);

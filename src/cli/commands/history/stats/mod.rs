@@ -2,7 +2,6 @@
 
 mod audit;
 mod deadlocks;
-mod period;
 mod table;
 mod text;
 
@@ -12,6 +11,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use jiff::civil::Date;
 
+use crate::cli::commands::history::disputes::common;
 use crate::cli::context::{CommandResult, Globals, JsonFlag, Viewer, history, pretty, print};
 use crate::cli::report::Format;
 use crate::cli::report::html;
@@ -43,7 +43,7 @@ pub(crate) struct Args {
     #[arg(long, value_enum, value_name = "WHAT")]
     by: Option<By>,
     /// Count only findings and calls since this day (UTC): a date (2026-11-01), or an age (90d)
-    #[arg(long, value_name = "DATE", value_parser = period::first_day)]
+    #[arg(long, value_name = "DATE", value_parser = common::first_day)]
     since: Option<Date>,
     /// Write an HTML page to FILE; the page needs no other file
     #[arg(long, value_name = "FILE", conflicts_with = "json")]

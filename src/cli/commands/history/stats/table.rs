@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::text::nothing;
+use super::text::{nothing, since};
 use crate::cli::style::{self, Style, count, dollars, thousands};
 use glee_model::rules::interval::Share;
 use glee_model::rules::measures::{Measures, ReviewStatistics};
@@ -23,11 +23,7 @@ pub(crate) fn statistics(style: Style, found: &ReviewStatistics) -> String {
     let mut line = |text: &str| {
         let _ = writeln!(out, "{}", style.cut(text, style.width));
     };
-    let since = found
-        .since
-        .as_ref()
-        .map(|day| format!(" since {day}"))
-        .unwrap_or_default();
+    let since = since(found);
     line(&style.strong(format!(
         "{}{since}: {} fixed",
         count(all.raised, "finding"),

@@ -25,12 +25,8 @@ pub(crate) fn statistics(style: Style, found: &ReviewStatistics) -> String {
     if let Some(nothing) = nothing(found) {
         return nothing;
     }
-    let since = found
-        .since
-        .as_ref()
-        .map(|day| format!(" since {day}"))
-        .unwrap_or_default();
-    block(&mut out, style, &format!("All findings{since}"), &found.all);
+    let title = format!("All findings{}", since(found));
+    block(&mut out, style, &title, &found.all);
     let lists = [
         ("Reviewer", &found.reviewers),
         ("Judge", &found.judges),
@@ -71,13 +67,15 @@ pub(crate) fn statistics(style: Style, found: &ReviewStatistics) -> String {
     out
 }
 
+/// The first day of the statistics, as in ` since 2026-11-01`, or nothing.
+pub(crate) fn since(found: &ReviewStatistics) -> String {
+    let since = found.since.as_ref();
+    since.map_or_else(String::new, |day| format!(" since {day}"))
+}
+
 /// Returns a message if the history contains neither findings nor calls, and otherwise `None`.
 pub(crate) fn nothing(found: &ReviewStatistics) -> Option<String> {
-    let since = found
-        .since
-        .as_ref()
-        .map(|day| format!(" since {day}"))
-        .unwrap_or_default();
+    let since = since(found);
     (found.all.raised == 0 && found.all.calls == 0)
         .then(|| format!("No finding is recorded{since}. Start a review with `glee review`.\n"))
 }
@@ -168,7 +166,7 @@ fn counts(share: Share) -> String {
     format!("{} of {}", thousands(share.count), thousands(share.of))
 }
 
-fn interval(share: Share) -> Option<String> {
+pub(crate) fn interval(share: Share) -> Option<String> {
     let (rate, low, high) = values(share)?;
     Some(format!(
         "{:.1}% ({:.1} to {:.1})",

@@ -4,7 +4,7 @@
 use clap::ValueEnum;
 use jiff::civil::Date;
 
-use super::{RecordedRun, RunOption, finding_word, known};
+use super::{RecordedRun, RunOption, finding_word, implemented, known, ruled};
 use crate::cli::commands::history::disputes::common;
 use crate::cli::context::{CommandError, CommandResult, Globals, history, stream};
 use glee_model::domain::event::ReviewEvent;
@@ -223,21 +223,10 @@ fn disposition(args: &Args) -> Result<Disposition, CommandError> {
 /// Fails if a ruling on the finding exists, or if the finding is implemented.
 fn refuse_decided(settled: &SettledFinding, dispute: Option<&Dispute>) -> Result<(), CommandError> {
     let id = settled.finding.id;
-    let ruling = match (&settled.state, dispute) {
-        (_, Some(dispute)) => dispute.number.to_string(),
-        (FindingState::AlreadyRuled { dispute, .. }, None) => dispute.to_string(),
-        (FindingState::Resolved | FindingState::Unchecked, None) => {
-            return Err(
-                CommandError::usage(format!("the finding {id} is already implemented"))
-                    .hint(format!("`glee show {id}` shows the finding")),
-            );
-        }
-        (_, None) => return Ok(()),
-    };
-    Err(CommandError::usage(format!(
-        "dispute {ruling} has already settled the finding {id}"
-    ))
-    .hint(format!(
-        "to rule again, reopen the dispute with `glee disputes reopen {ruling}`"
-    )))
+    match (&settled.state, dispute) {
+        (_, Some(dispute)) => Err(ruled(id, &dispute.number.into())),
+        (FindingState::AlreadyRuled { dispute, .. }, None) => Err(ruled(id, dispute)),
+        (FindingState::Resolved | FindingState::Unchecked, None) => Err(implemented(id)),
+        (_, None) => Ok(()),
+    }
 }

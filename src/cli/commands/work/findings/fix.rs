@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{RecordedRun, RunOption, finding_word};
+use super::{RecordedRun, RunOption, finding_word, implemented, ruled};
 use crate::cli::commands::history::runs::lookup::{self, Recalled};
 use crate::cli::context::{
     CommandContext, CommandError, CommandResult, Globals, Outputs, ReportOutputs, execute,
@@ -159,33 +159,23 @@ fn hand_over(
 /// open.
 fn refuse_settled(settled: &SettledFinding, dispute: Option<&Dispute>) -> Result<(), CommandError> {
     let id = settled.finding.id;
-    let closed = |dispute: String| {
-        Err(
-            CommandError::usage(format!("dispute {dispute} has closed the finding {id}")).hint(
-                format!("to rule again, reopen the dispute with `glee disputes reopen {dispute}`"),
-            ),
-        )
-    };
     match (&settled.state, dispute) {
-        (FindingState::Discarded, Some(dispute)) => closed(dispute.number.to_string()),
+        (FindingState::Discarded, Some(dispute)) => Err(ruled(id, &dispute.number.into())),
         (
             FindingState::AlreadyRuled {
                 dispute,
                 disposition,
             },
             _,
-        ) if disposition.closes() => closed(dispute.to_string()),
-        (FindingState::Dismissed { dispute }, _) => closed(dispute.to_string()),
+        ) if disposition.closes() => Err(ruled(id, dispute)),
+        (FindingState::Dismissed { dispute }, _) => Err(ruled(id, &(*dispute).into())),
         (FindingState::Disputed { dispute }, _) => Err(CommandError::usage(format!(
             "the finding {id} waits for a decision on dispute {dispute}"
         ))
         .hint(format!(
             "settle the dispute first: `glee disputes resolve {dispute}`"
         ))),
-        (FindingState::Resolved | FindingState::Unchecked, _) => Err(CommandError::usage(format!(
-            "the finding {id} is already implemented"
-        ))
-        .hint(format!("`glee show {id}` shows the finding"))),
+        (FindingState::Resolved | FindingState::Unchecked, _) => Err(implemented(id)),
         (
             FindingState::Open
             | FindingState::Unanswered

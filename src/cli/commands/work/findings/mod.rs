@@ -7,7 +7,7 @@ pub(crate) mod show;
 
 use crate::cli::commands::history::runs::lookup;
 use crate::cli::context::{CommandError, Globals, place};
-use glee_model::domain::{FindingId, Outcome, RunId, SettledFinding};
+use glee_model::domain::{FindingId, Outcome, RulingRef, RunId, SettledFinding};
 use glee_store::history::store::Journal;
 use glee_store::history::{JournalError, NamedProblem};
 use glee_workflows::review::recorded::view::{self, Recorded};
@@ -150,6 +150,17 @@ fn newest(journal: &Journal, problems: &[FindingId]) -> Result<RunId, CommandErr
         .hint("use a command for each run, or select the run with `--run <run>`"));
     }
     Ok(run.clone())
+}
+
+fn implemented(id: FindingId) -> CommandError {
+    CommandError::usage(format!("the finding {id} is already implemented"))
+        .hint(format!("`glee show {id}` shows the finding"))
+}
+
+fn ruled(id: FindingId, dispute: &RulingRef) -> CommandError {
+    CommandError::usage(format!("dispute {dispute} has settled the finding {id}")).hint(format!(
+        "to rule again, reopen the dispute with `glee disputes reopen {dispute}`"
+    ))
 }
 
 fn finding_word(text: &str) -> Result<String, String> {
