@@ -17,7 +17,7 @@ use super::stream;
 use super::terminal::Terminal;
 use crate::cli::style::fixture::{call, dispute, event, finding, started};
 use crate::cli::ui::dialogs::dispute::Dialog;
-use crate::cli::ui::live::progress::Progress;
+use crate::cli::ui::live::progress::LiveProgress;
 use glee_model::domain::event::{EventKind, Purpose, RunEvent};
 use glee_model::domain::{Role, Route, Tag};
 use glee_workflows::run::ports::{DisputeResolver as _, EventSink as _, PersonQuestion};
@@ -65,7 +65,7 @@ fn inside() {
     let result = match case.as_str() {
         "rule" => format!("{:?}", dialog.rule(&asked)),
         "live" => {
-            let mut progress = Progress::new(&terminal);
+            let mut progress = LiveProgress::new(&terminal);
             let review = call("rules", Purpose::Review { round: 1, shard: 0 });
             let start = EventKind::Run(RunEvent::CallStarted {
                 call: review.clone(),

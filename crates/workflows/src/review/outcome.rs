@@ -6,10 +6,10 @@ use crate::review::code::coverage;
 use crate::review::state::{RecordedCall, ReviewState};
 use glee_model::domain::event::{CallAnswer, CallId, Plan, Purpose};
 use glee_model::domain::{
-    AdvisoryStatus, AgentName, AnswerProblem, AnswerStatus, Coverage, Disposition, ExitReason,
-    Failure, FailureKind, FileChange, Finding, FindingState, NoLongerRaised, Outcome, Proof,
-    RawFinding, Reused, ReusedFrom, ReviewerReport, Role, RunId, SettledFinding, Skip, Tag,
-    Untrusted, number_of,
+    AdvisoryStatus, AgentName, AnswerProblem, AnswerStatus, Coverage, ExitReason, Failure,
+    FailureKind, FileChange, Finding, FindingState, NoLongerRaised, Outcome, Proof, RawFinding,
+    Reused, ReusedFrom, ReviewerReport, Role, RunId, SettledFinding, Skip, Tag, Untrusted,
+    number_of,
 };
 use glee_model::rules::review::exit_status;
 use glee_protocol::text::printable;
@@ -144,21 +144,20 @@ pub fn outcome(
 ) -> Option<Outcome> {
     let plan = state.plan.as_ref()?;
     let has_coders = state.agents(Role::Coder).nth(1).is_some();
-    let coder_of = |id| state.received_by.get(&id).filter(|_| has_coders);
-    let findings = state
-        .findings
-        .iter()
-        .map(|finding| SettledFinding {
+    let mut findings = Vec::new();
+    for finding in &state.findings {
+        let progress = state.progress(finding.id).clone();
+        findings.push(SettledFinding {
             finding: with_fix(state, finding),
             state: state.finding_state(finding),
-            response: state.responses.get(&finding.id).cloned(),
-            coder: coder_of(finding.id).cloned(),
+            response: progress.response,
+            coder: progress.received_by.filter(|_| has_coders),
             unchanged: state.unchanged_part(finding),
-            lowered: state.lowered.get(&finding.id).cloned(),
-            insisted: state.insisted.contains(&finding.id),
-            earlier: state.related.get(&finding.id).cloned().unwrap_or_default(),
-        })
-        .collect();
+            lowered: progress.lowered,
+            insisted: progress.insisted,
+            earlier: progress.related,
+        });
+    }
     Some(Outcome {
         schema: Outcome::SCHEMA,
         run: run.clone(),
@@ -229,7 +228,7 @@ fn notices(state: &ReviewState) -> Vec<String> {
         ));
     }
     for finding in &state.findings {
-        if let Some((dispute, Disposition::Enforced)) = state.ruled.get(&finding.id) {
+        if let Some(dispute) = state.progress(finding.id).enforced_by() {
             let then = if state.agents(Role::Coder).next().is_some() {
                 "; the finding was sent directly to the coder"
             } else {

@@ -40,7 +40,7 @@ impl RequestBuilder<'_> {
             Purpose::Respond { .. } => {
                 let asked = self.state.items(&call.agent, &call.purpose);
                 let missing = |id: &FindingId| {
-                    self.state.is_first_attempt(call) || !self.state.responses.contains_key(id)
+                    self.state.is_first_attempt(call) || self.state.progress(*id).response.is_none()
                 };
                 self.respond(asked.into_iter().filter(missing).collect())
             }
@@ -244,11 +244,7 @@ impl RequestBuilder<'_> {
             .state
             .dispute_of(finding.id)
             .filter(|d| d.disposition == Some(Disposition::Enforced));
-        let earlier = self
-            .state
-            .ruled
-            .get(&finding.id)
-            .filter(|(_, d)| *d == Disposition::Enforced);
+        let earlier = self.state.progress(finding.id).enforced_by();
         let enforced = match (here, earlier) {
             (Some(dispute), _) => Some(
                 dispute
@@ -257,7 +253,7 @@ impl RequestBuilder<'_> {
                     .map(|record| record.ruling.rationale.clone())
                     .unwrap_or_default(),
             ),
-            (None, Some((dispute, _))) => {
+            (None, Some(dispute)) => {
                 let binding = self
                     .bindings
                     .iter()
@@ -377,11 +373,8 @@ impl RequestBuilder<'_> {
                         paths.push(file);
                     }
                 }
-                let done = self
-                    .state
-                    .responses
-                    .get(&finding.id)
-                    .map(|response| response.text.clone());
+                let response = self.state.progress(finding.id).response.as_ref();
+                let done = response.map(|response| response.text.clone());
                 Change {
                     finding: (*finding).clone(),
                     response: done.unwrap_or_default(),

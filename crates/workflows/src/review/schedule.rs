@@ -15,7 +15,7 @@ use glee_model::domain::{
     AgentName, AnswerStatus, Disposition, Dispute, DisputeNumber, Finding, FindingId, FindingState,
     RaisedIn, Role, Route, Ruler, RulingWord, Untrusted,
 };
-use glee_model::rules::review::objections::{Stance, stance};
+use glee_model::rules::review::progress::Stance;
 use glee_store::config::settings::DebateRounds;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -308,7 +308,11 @@ fn respond(state: &ReviewState, coder: &AgentName, round: u32) -> Option<ReviewS
     if items.is_empty() {
         return None;
     }
-    let missing = || items.iter().any(|id| !state.responses.contains_key(id));
+    let missing = || {
+        items
+            .iter()
+            .any(|id| state.progress(*id).response.is_none())
+    };
     let at_most = state.asked_before(coder) + 2;
     let call = attempts::next(&state.calls, coder, purpose, at_most, |call| {
         match &call.answer {
@@ -346,19 +350,16 @@ pub fn unopened(state: &ReviewState) -> Vec<Vec<FindingId>> {
 }
 
 fn is_unopened(state: &ReviewState, finding: &Finding) -> bool {
-    let id = finding.id;
-    let is_decided = state.dispute_of(id).is_some()
-        || state.ruled.contains_key(&id)
-        || state.still_disputed.contains_key(&id);
-    !is_decided
+    let progress = state.progress(finding.id);
+    !progress.has_dispute()
         && (finding.reverses.is_some()
             || state.is_judged_first(finding)
-            || stance(finding.mandatory, state.responses.get(&id)) == Stance::Dispute)
+            || progress.stance(finding.mandatory) == Stance::Dispute)
 }
 
 fn is_one_dispute(state: &ReviewState, one: &Finding, other: &Finding) -> bool {
     let objection = |finding: &Finding| {
-        let response = state.responses.get(&finding.id)?;
+        let response = state.progress(finding.id).response.as_ref()?;
         Some((&response.text, &response.evidence))
     };
     one.reverses.is_none()
@@ -471,11 +472,7 @@ fn enforce(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Revi
         return Vec::new();
     }
     let purpose = Purpose::Enforce { round };
-    let is_unasked = |id: &FindingId| match state.enforced.get(id) {
-        None => true,
-        Some(1) => !state.responses.contains_key(id),
-        Some(_) => false,
-    };
+    let is_unasked = |id: &FindingId| state.progress(*id).is_unenforced();
     let mut coders = state.agents(Role::Coder).map(|coder| &coder.name);
     let Some(coder) = coders.find(|coder| state.items(coder, &purpose).iter().any(is_unasked))
     else {
@@ -818,7 +815,12 @@ mod tests {
                 .finding(FindingId::new(id))
                 .expect("a finding of the play")
                 .clone();
-            let objection = self.state.responses[&FindingId::new(id)].clone();
+            let objection = self
+                .state
+                .progress(FindingId::new(id))
+                .response
+                .clone()
+                .expect("an answer");
             let dispute = Dispute {
                 left: Vec::new(),
                 members: Vec::new(),

@@ -24,7 +24,7 @@ use crate::cli::report::{self, Format, fix_command};
 use crate::cli::signals::{self, Loop};
 use crate::cli::style::count;
 use crate::cli::ui::dialogs::dispute::{Dialog, NonInteractive};
-use crate::cli::ui::live::{jsonl::JsonLines, progress::Progress};
+use crate::cli::ui::live::{jsonl::JsonLines, progress::LiveProgress};
 use crate::cli::ui::notify::{Noticed, Notifier};
 use crate::cli::ui::{screen::Verbosity, terminal::Terminal};
 use glee_agents::process::{own_process, sandbox};
@@ -390,7 +390,7 @@ fn execute<T, F: Future<Output = Result<T, RunError>>>(
 pub(crate) fn sink(prints_events: bool, terminal: &Terminal, keys: bool) -> Box<dyn EventSink> {
     match prints_events {
         true => Box::new(JsonLines::default()),
-        false => Box::new(Progress::new(terminal).with_keys(keys)),
+        false => Box::new(LiveProgress::new(terminal).with_keys(keys)),
     }
 }
 

@@ -28,7 +28,7 @@ const HEARTBEAT: Duration = Duration::from_secs(30);
 const ROWS: usize = 12;
 
 #[derive(Debug)]
-pub struct Progress {
+pub struct LiveProgress {
     terminal: Terminal,
     lines: EventLines,
     work: Arc<Mutex<Work>>,
@@ -40,7 +40,7 @@ pub struct Progress {
     _heartbeat: Option<mpsc::Sender<()>>,
 }
 
-impl Progress {
+impl LiveProgress {
     pub fn new(terminal: &Terminal) -> Self {
         let (screen, work) = (terminal.screen(), Arc::new(Mutex::new(Work::default())));
         let beats = !screen.terminal && screen.verbosity != Verbosity::Quiet;
@@ -127,7 +127,7 @@ impl Progress {
     }
 }
 
-impl EventSink for Progress {
+impl EventSink for LiveProgress {
     fn event(&mut self, event: &Event) {
         self.work().event(event);
         // An interrupted run can end while agents still have live lines on the screen.
@@ -154,7 +154,7 @@ impl EventSink for Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for LiveProgress {
     fn drop(&mut self) {
         let is_interrupted = !self.rows.is_empty();
         self.rows.values().chain(&self.total).for_each(|bar| {

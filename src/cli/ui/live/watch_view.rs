@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use nix::sys::signal::{Signal, raise};
 use tokio::sync::{oneshot, watch};
 
-use super::progress::Progress;
+use super::progress::LiveProgress;
 use crate::cli::style::{count, names_width, watch_status};
 use crate::cli::ui::terminal::Terminal;
 use glee_model::domain::event::{CallId, Event, EventKind, WatchEvent};
@@ -26,7 +26,7 @@ const COMMANDS: &str = "/review, /pause WHY, /resume WHY, /issues, /close NUMBER
 
 #[derive(Debug)]
 pub struct WatchView {
-    progress: Progress,
+    progress: LiveProgress,
     terminal: Terminal,
     second: Instant,
     received: u64,
@@ -34,7 +34,7 @@ pub struct WatchView {
 
 impl WatchView {
     pub fn new(terminal: &Terminal) -> Self {
-        let progress = Progress::new(terminal);
+        let progress = LiveProgress::new(terminal);
         Self {
             progress,
             terminal: terminal.clone(),

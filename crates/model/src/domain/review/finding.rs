@@ -265,6 +265,12 @@ impl Finding {
             .map(|position| (&position.reviewer, &position.denial))
     }
 
+    /// Whether the reviewers contradict each other about the finding.
+    pub fn is_contradicted(&self) -> bool {
+        let consensus = self.consensus.as_ref();
+        consensus.is_some_and(|consensus| consensus.class == Class::Disputed)
+    }
+
     /// Whether the finding is rejected. The reviewer that raised a finding can withdraw even a mandatory
     /// finding. Other reviewers can reject only an optional finding.
     pub fn is_rejected(&self) -> bool {

@@ -1,28 +1,9 @@
 //! Determines how a coder's answer or a ruling affects a finding.
 
 use crate::domain::{
-    Answer, Disposition, Dispute, Grounds, Objector, Response, Ruling, RulingWord, Untrusted,
+    Disposition, Dispute, Grounds, Objector, Response, Ruling, RulingWord, Untrusted,
 };
 use crate::rules::consensus::similarity::vectors::names_code;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stance {
-    Implemented,
-    Discarded,
-    Dispute,
-    Unanswered,
-}
-
-/// Interprets a coder's answer (specification, "Coder Can Discard?"). The answers `DISCARDED` and `DISAGREE` open a
-/// dispute about a mandatory finding, and discard an optional finding.
-pub fn stance(mandatory: bool, response: Option<&Response>) -> Stance {
-    match (mandatory, response.map(|response| response.answer)) {
-        (_, None) => Stance::Unanswered,
-        (_, Some(Answer::Implemented)) => Stance::Implemented,
-        (true, Some(Answer::Discarded | Answer::Disagree)) => Stance::Dispute,
-        (false, Some(Answer::Discarded | Answer::Disagree)) => Stance::Discarded,
-    }
-}
 
 /// Returns the disposition of a dispute after a ruling. Returns `None` for the ruling ESCALATE, which leaves the
 /// dispute open.
@@ -81,7 +62,7 @@ fn names_line(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::FindingId;
+    use crate::domain::{Answer, FindingId};
 
     fn response(answer: Answer) -> Response {
         Response {
@@ -89,27 +70,6 @@ mod tests {
             answer,
             text: "".into(),
             evidence: Vec::new(),
-        }
-    }
-
-    #[test]
-    fn the_table_of_answers() {
-        let rows = [
-            (true, None, Stance::Unanswered),
-            (true, Some(Answer::Implemented), Stance::Implemented),
-            (true, Some(Answer::Discarded), Stance::Dispute),
-            (true, Some(Answer::Disagree), Stance::Dispute),
-            (false, None, Stance::Unanswered),
-            (false, Some(Answer::Implemented), Stance::Implemented),
-            (false, Some(Answer::Discarded), Stance::Discarded),
-            (false, Some(Answer::Disagree), Stance::Discarded),
-        ];
-        for (mandatory, answer, expected) in rows {
-            assert_eq!(
-                stance(mandatory, answer.map(response).as_ref()),
-                expected,
-                "{mandatory} {answer:?}"
-            );
         }
     }
 

@@ -266,6 +266,7 @@ mod tests {
     use crate::review::state::TreeChange;
     use glee_model::domain::event::Purpose;
     use glee_model::domain::{AgentName, Answer, FindingId, FindingState, RawFinding, Response};
+    use glee_model::rules::review::progress::Progress;
 
     const FILES: [&str; 3] = ["a.py", "b.py", "c.py"];
 
@@ -304,19 +305,21 @@ mod tests {
         ) {
             let (id, finding) = (FindingId::new(1), finding());
             let mut state = ReviewState { findings: vec![finding.clone()], ..ReviewState::default() };
-            state.responses.insert(id, Response {
+            let response = Response {
                 finding: id,
                 answer: Answer::Implemented,
                 text: "done".into(),
                 evidence: Vec::new(),
-            });
-            state.asked_after.insert(id, vec![0]);
+            };
+            let progress = Progress { response: Some(response), asked_after: vec![0], ..Progress::default() };
+            state.progress.insert(id, progress);
             let mut versions = [0; 3];
             let mut changed = BTreeSet::new();
             let mut is_answered = false;
             for (is_asked_again, files) in steps {
                 if is_asked_again {
-                    state.asked_after.entry(id).or_default().push(state.tree_changes.len());
+                    let changes = state.tree_changes.len();
+                    state.progress_mut(id).asked_after.push(changes);
                     is_answered = false;
                 }
                 let before = [0, 1, 2].map(|file| text(file, versions[file]));

@@ -18,11 +18,7 @@ impl ReviewState {
         let id = finding.id;
         let (objection, objector) = match finding.reverses {
             None if self.is_judged_first(finding) => {
-                let contradicted = finding
-                    .consensus
-                    .as_ref()
-                    .is_some_and(|found| found.class == Class::Disputed);
-                let objector = if contradicted {
+                let objector = if finding.is_contradicted() {
                     Objector::Reviewers
                 } else {
                     Objector::Unconfirmed
@@ -31,18 +27,17 @@ impl ReviewState {
             }
             None => {
                 let objection = self
-                    .responses
-                    .get(&id)
-                    .expect("a dispute is opened on an objection")
-                    .clone();
+                    .progress(id)
+                    .response
+                    .clone()
+                    .expect("a dispute is opened on an objection");
                 (objection, Objector::Coder)
             }
             Some(earlier) => (self.reversal(id, earlier), Objector::Earlier),
         };
         let earlier = findings
             .iter()
-            .filter_map(|id| self.related.get(id))
-            .flatten()
+            .flat_map(|id| &self.progress(*id).related)
             .cloned()
             .collect();
         Sides {

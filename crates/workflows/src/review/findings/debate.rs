@@ -133,9 +133,9 @@ impl ReviewState {
     /// The findings of a round, without the findings that repeat an earlier dispute.
     fn debated(&self, round: u32) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(move |finding| {
-            let settled = self.ruled.contains_key(&finding.id)
-                || self.still_disputed.contains_key(&finding.id);
-            finding.round == round && finding.consensus.is_some() && !settled
+            finding.round == round
+                && finding.consensus.is_some()
+                && self.progress(finding.id).repeats.is_none()
         })
     }
 

@@ -97,9 +97,9 @@ pub(crate) fn named(
 ) -> Vec<EventKind> {
     let mut reopened: BTreeSet<RulingRef> = round
         .state
-        .related
+        .progress
         .values()
-        .flatten()
+        .flat_map(|progress| &progress.related)
         .filter(|earlier| matches!(earlier.relation, Relation::Reopens { .. }))
         .map(|earlier| earlier.dispute.clone())
         .collect();

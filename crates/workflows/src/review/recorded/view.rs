@@ -227,8 +227,8 @@ pub(crate) fn add_repeated(
         .iter()
         .map(|dispute| dispute.number)
         .collect();
-    let repeated = state.still_disputed.values().copied();
-    let repeated: BTreeSet<DisputeNumber> = repeated.collect();
+    let repeated: BTreeSet<DisputeNumber> =
+        state.still_disputed().map(|(number, _)| number).collect();
     let missing: Vec<DisputeNumber> = repeated.difference(&known).copied().collect();
     for record in journal.disputes_numbered(&missing)?.into_values() {
         outcome.disputes.push(Dispute {

@@ -4,9 +4,7 @@ use super::{RecordedCall, ReviewState, TreeChange};
 use glee_agents::Session;
 use glee_model::domain::event::{CallAnswer, CallId, Purpose};
 use glee_model::domain::{AgentName, AnswerStatus, CallMetadata, CodeRead, FailureKind, Usage};
-
-/// In one round, a reviewer gets at most this number of requests to re-check the same finding.
-pub(crate) const RECHECKS: u32 = 2;
+use glee_model::rules::review::progress::RECHECKS;
 
 impl ReviewState {
     /// The ended attempts of a call.
@@ -31,37 +29,28 @@ impl ReviewState {
         };
         if is_given {
             let before = self.changes_before(call);
+            let is_enforced = matches!(call.purpose, Purpose::Enforce { .. });
+            let undone = self.undone;
             for id in self.items(&call.agent, &call.purpose) {
-                self.received_by.insert(id, by.clone());
-                let asked = self.asked_after.entry(id).or_default();
-                if self.undone {
-                    asked.clear();
+                let progress = self.progress_mut(id);
+                if undone {
+                    progress.asked_after.clear();
                 }
-                asked.push(before);
-                self.responses.remove(&id);
-            }
-        }
-        if let Purpose::Enforce { .. } = call.purpose {
-            for id in self.items(&call.agent, &call.purpose) {
-                *self.enforced.entry(id).or_default() += 1;
+                progress.send(by, before);
+                progress.enforced += u32::from(is_enforced);
             }
         }
         match answer {
             CallAnswer::Respond { responses, .. } => {
                 for response in responses {
-                    self.responses.insert(response.finding, response.clone());
-                    self.received_by.insert(response.finding, by.clone());
-                    // A new response from the coder invalidates the earlier re-checks of the finding.
-                    self.checks.remove(&response.finding);
-                    self.unanswered_checks
-                        .retain(|(id, _), _| *id != response.finding);
+                    self.progress_mut(response.finding).answer(by, response);
                 }
             }
             CallAnswer::Recheck { checks } => {
                 let asked = self.recheck_items(&call.agent);
                 for check in checks {
-                    let own = self.checks.entry(check.finding).or_default();
-                    own.insert(call.agent.clone(), check.clone());
+                    let progress = self.progress_mut(check.finding);
+                    progress.checks.insert(call.agent.clone(), check.clone());
                 }
                 let left_out = asked
                     .into_iter()

@@ -5,8 +5,10 @@ mod pair_answers;
 mod questions;
 pub mod raised;
 mod rechecks;
+mod regroup;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use glee_agents::Session;
 use glee_model::domain::event::{
@@ -15,11 +17,11 @@ use glee_model::domain::event::{
 };
 use glee_model::domain::{
     AdvisoryStatus, Agent, AgentName, AnswerStatus, AskedFile, Comparison, Coverage, Disposition,
-    Dispute, DisputeNumber, EarlierDispute, ExitReason, FileChange, Finding, FindingId, Location,
-    Lowered, Objector, PairAnswer, Person, RaisedIn, RawFinding, ReadSet, Recheck, Response,
-    RestatedFinding, ReusedFrom, RulingRef, RunId, Severity, Skip, Spent, Tag, TracedRead,
+    Dispute, DisputeNumber, ExitReason, FileChange, Finding, FindingId, Location, Objector,
+    PairAnswer, Person, RaisedIn, RawFinding, ReadSet, ReusedFrom, RunId, Skip, Spent, TracedRead,
     UnsurePair, Usage,
 };
+use glee_model::rules::review::progress::{Progress, Repeated};
 use glee_store::config::settings::Settings;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -111,18 +113,13 @@ pub struct ReviewState {
     /// The answers about pairs of findings. A key consists of the `one` and the `other` of an [`UnsurePair`].
     pub same: BTreeMap<(String, String), PairAnswer>,
     pub findings: Vec<Finding>,
+    pub(crate) progress: BTreeMap<FindingId, Progress>,
     /// The completed debate rounds. Each pair consists of two numbers: the round of the run, and the round of the
     /// debate.
     pub(crate) debate_rounds: BTreeSet<(u32, u32)>,
     /// The agents that left findings unanswered in their last call of the debate, and the purposes of these calls.
     pub(crate) silent_debaters: BTreeSet<(AgentName, Purpose)>,
     pub concluded: BTreeSet<u32>,
-    pub ruled: BTreeMap<FindingId, (RulingRef, Disposition)>,
-    pub(crate) still_disputed: BTreeMap<FindingId, DisputeNumber>,
-    /// The findings that a reviewer raised without new evidence, although a ruling in force had closed them.
-    pub insisted: BTreeSet<FindingId>,
-    /// For each finding, the related earlier disputes that do not bind the finding.
-    pub related: BTreeMap<FindingId, Vec<EarlierDispute>>,
     pub fixes: Vec<FixRequest>,
     /// The findings of the current fix request. The coder receives only these findings.
     pub fixing: Option<BTreeSet<FindingId>>,
@@ -135,24 +132,11 @@ pub struct ReviewState {
     pub(crate) tree_changes: Vec<TreeChange>,
     /// The ended call of a coder whose changes are not recorded yet.
     pub(crate) unrecorded_change: Option<CallId>,
-    pub responses: BTreeMap<FindingId, Response>,
-    /// For each finding and each time that Glee sent the finding to the coder, the number of earlier tree changes.
-    /// Only tree changes after the last time can implement the finding. A person can undo the changes; then earlier
-    /// times are removed.
-    pub(crate) asked_after: BTreeMap<FindingId, Vec<usize>>,
-    /// For each finding, the coder that last received the finding, or the coder's backup that was called instead.
-    pub(crate) received_by: BTreeMap<FindingId, AgentName>,
-    pub enforced: BTreeMap<FindingId, u32>,
-    pub checks: BTreeMap<FindingId, BTreeMap<AgentName, Recheck>>,
-    /// For each finding and reviewer, the number of re-check requests that got no valid answer in this round.
-    pub(crate) unanswered_checks: BTreeMap<(FindingId, AgentName), u32>,
     pub disputes: BTreeMap<DisputeNumber, Dispute>,
     /// The former and the new ids of the findings that a ruling left out.
     pub separated: BTreeMap<FindingId, FindingId>,
     /// The pairs of raw findings that a ruling separated, by their ids.
     pub apart: BTreeSet<(String, String)>,
-    pub lowered: BTreeMap<FindingId, Lowered>,
-    pub disputed: BTreeMap<FindingId, DisputeNumber>,
     pub reopened: BTreeSet<DisputeNumber>,
     /// For each reopened dispute, the number of rulings before the reopening. Rulings from before the reopening
     /// no longer apply.
@@ -207,7 +191,7 @@ impl ReviewState {
                         CallAnswer::Failed { .. } | CallAnswer::Invalid { .. }
                     )
                 });
-                self.unanswered_checks.clear();
+                self.forget_unanswered_checks();
                 self.violated.clear();
                 self.ended = None;
             }
@@ -282,7 +266,7 @@ impl ReviewState {
                     }
                 }
                 self.rounds.push(shards.clone());
-                self.unanswered_checks.clear();
+                self.forget_unanswered_checks();
                 self.asked_before.clear();
             }
             ReviewEvent::AnswersReused {
@@ -371,37 +355,30 @@ impl ReviewState {
             ReviewEvent::AlreadyRuled {
                 finding,
                 dispute,
-                new_tag: Some(tag),
-                ..
-            } => {
-                self.still_disputed.remove(finding);
-                self.related.remove(finding);
-                self.retag(*finding, *tag, dispute.clone());
-            }
-            ReviewEvent::AlreadyRuled {
-                finding,
-                dispute,
                 disposition,
-                new_tag: None,
+                new_tag,
                 insisted,
             } => {
-                self.still_disputed.remove(finding);
-                self.related.remove(finding);
-                if *insisted {
-                    self.insisted.insert(*finding);
+                let progress = self.progress_mut(*finding);
+                progress.bind(None);
+                match new_tag {
+                    Some(tag) => self.retag(*finding, *tag, dispute.clone()),
+                    None => {
+                        progress.insisted |= insisted;
+                        progress.repeats = Some(Repeated::Ruled {
+                            dispute: dispute.clone(),
+                            disposition: disposition.clone(),
+                        });
+                    }
                 }
-                self.ruled
-                    .insert(*finding, (dispute.clone(), disposition.clone()));
             }
             ReviewEvent::RelatedDispute { finding, earlier } => {
-                self.related
-                    .entry(*finding)
-                    .or_default()
-                    .push((**earlier).clone());
+                let progress = self.progress_mut(*finding);
+                progress.related.push((**earlier).clone());
             }
             ReviewEvent::StillDisputed { finding, dispute } => {
-                self.related.remove(finding);
-                self.still_disputed.insert(*finding, *dispute);
+                let progress = self.progress_mut(*finding);
+                progress.bind(Some(Repeated::Open(*dispute)));
             }
             ReviewEvent::BeforeImage { kept_as, tree } => {
                 self.before.get_or_insert((kept_as.clone(), tree.clone()));
@@ -462,11 +439,7 @@ impl ReviewState {
         let asked = self.calls.keys().filter(|id| id.purpose == purpose);
         self.asked_before = asked.map(|id| (id.agent.clone(), id.attempt)).collect();
         for id in &request.findings {
-            self.responses.remove(id);
-            self.enforced.remove(id);
-            self.checks.remove(id);
-            self.unanswered_checks
-                .retain(|(checked, _), _| checked != id);
+            self.progress_mut(*id).restart();
         }
         if let Some(plan) = &mut self.plan {
             if plan.mode == Mode::Review {
@@ -487,12 +460,12 @@ impl ReviewState {
         match event {
             DisputeEvent::DisputeOpened { dispute } => {
                 for id in dispute.findings().map(|finding| finding.id) {
+                    let progress = self.progress_mut(id);
                     // An objection in a pull request takes precedence over the finding's disputes in earlier runs.
                     if dispute.objector == Objector::Participant {
-                        self.ruled.remove(&id);
-                        self.still_disputed.remove(&id);
+                        progress.repeats = None;
                     }
-                    self.disputed.insert(id, dispute.number);
+                    progress.dispute = Some(dispute.number);
                 }
                 self.disputes.insert(dispute.number, (**dispute).clone());
             }
@@ -520,8 +493,9 @@ impl ReviewState {
             DisputeEvent::DisputeCarriedOn { dispute, from } => {
                 let number = dispute.number;
                 for id in dispute.findings().map(|finding| finding.id) {
-                    self.still_disputed.remove(&id);
-                    self.disputed.insert(id, number);
+                    let progress = self.progress_mut(id);
+                    progress.repeats = None;
+                    progress.dispute = Some(number);
                 }
                 // If a dispute of an earlier run has a route, a judge has escalated the dispute. After an
                 // escalation, the earlier rulings still apply.
@@ -549,7 +523,7 @@ impl ReviewState {
                 if let Some(dispute) = self.disputes.get_mut(dispute) {
                     dispute.rulings.push(ruling.clone());
                     for left in dispute.keep(&ruling.ruling.members) {
-                        self.disputed.remove(&left);
+                        self.progress_mut(left).dispute = None;
                     }
                 }
             }
@@ -579,142 +553,19 @@ impl ReviewState {
             .retain(|id, _| id.purpose != Purpose::Judge { dispute: number });
     }
 
-    fn raise(&mut self, id: FindingId, by: &RulingRef) {
-        let Some(lowered) = self
-            .lowered
-            .remove(&id)
-            .filter(|lowered| lowered.dispute == *by)
-        else {
-            return;
-        };
-        let Some(index) = self.place(id) else { return };
-        let finding = &mut self.findings[index];
-        finding.mandatory = true;
-        finding.raw.severity = lowered.was;
+    /// What happened to a finding so far.
+    pub(crate) fn progress(&self, id: FindingId) -> &Progress {
+        static NEW: LazyLock<Progress> = LazyLock::new(Progress::default);
+        self.progress.get(&id).unwrap_or(&NEW)
     }
 
-    fn lower(&mut self, number: DisputeNumber) {
-        let Some(dispute) = self.disputes.get(&number) else {
-            return;
-        };
-        let Some(tag) = dispute.new_tag() else { return };
-        let lowered: Vec<FindingId> = dispute.findings().map(|finding| finding.id).collect();
-        for id in lowered {
-            self.retag(id, tag, number.into());
-        }
+    pub(super) fn progress_mut(&mut self, id: FindingId) -> &mut Progress {
+        self.progress.entry(id).or_default()
     }
 
-    fn retag(&mut self, id: FindingId, tag: Tag, dispute: RulingRef) {
-        let Some(index) = self.place(id) else { return };
-        let finding = &mut self.findings[index];
-        finding.mandatory = false;
-        let was = std::mem::replace(&mut finding.raw.severity, Severity::known(tag));
-        self.lowered.insert(id, Lowered { was, dispute });
-    }
-
-    /// Adds a finding. The findings stay in the order of their ids.
-    fn insert(&mut self, finding: Finding) {
-        let place = self.findings.partition_point(|known| known.id < finding.id);
-        self.findings.insert(place, finding);
-    }
-
-    fn restate(&mut self, restated: &[RestatedFinding]) {
-        for RestatedFinding { finding, said } in restated {
-            if let Some(place) = self.place(*finding) {
-                self.findings[place].restated.push(said.clone());
-            }
-        }
-    }
-
-    /// Takes over findings whose group changed.
-    fn regroup(&mut self, findings: &[Finding]) {
-        for finding in findings {
-            if let Some(was) = finding.was {
-                self.rename(was, finding.id);
-            }
-            match self.place(finding.id) {
-                Some(known) => {
-                    let tag = self.findings[known].raw.severity.tag;
-                    self.findings[known] = finding.clone();
-                    // A ruling that lowered the tag of a finding still applies.
-                    if let (Some(tag), Some(lowered)) = (tag, self.lowered.get(&finding.id)) {
-                        self.retag(finding.id, tag, lowered.dispute.clone());
-                    }
-                }
-                None => self.insert(finding.clone()),
-            }
-        }
-    }
-
-    /// Moves a finding to another id. The calls that asked about it, and the disputes that it left, keep the former id.
-    fn rename(&mut self, from: FindingId, to: FindingId) {
-        if let Some(place) = self.place(from) {
-            let mut finding = self.findings.remove(place);
-            finding.id = to;
-            self.insert(finding);
-        }
-        fn moved<T>(map: &mut BTreeMap<FindingId, T>, from: FindingId, to: FindingId) {
-            if let Some(value) = map.remove(&from) {
-                map.insert(to, value);
-            }
-        }
-        fn replaced(ids: &mut BTreeSet<FindingId>, from: FindingId, to: FindingId) {
-            if ids.remove(&from) {
-                ids.insert(to);
-            }
-        }
-        moved(&mut self.ruled, from, to);
-        moved(&mut self.still_disputed, from, to);
-        moved(&mut self.related, from, to);
-        moved(&mut self.lowered, from, to);
-        moved(&mut self.responses, from, to);
-        moved(&mut self.asked_after, from, to);
-        moved(&mut self.received_by, from, to);
-        moved(&mut self.enforced, from, to);
-        moved(&mut self.checks, from, to);
-        moved(&mut self.disputed, from, to);
-        replaced(&mut self.insisted, from, to);
-        for ids in [&mut self.fixing, &mut self.handed_over] {
-            ids.iter_mut().for_each(|ids| replaced(ids, from, to));
-        }
-        for change in &mut self.tree_changes {
-            replaced(&mut change.touched, from, to);
-            moved(&mut change.partly, from, to);
-        }
-        if let Some(response) = self.responses.get_mut(&to) {
-            response.finding = to;
-        }
-        let unanswered = std::mem::take(&mut self.unanswered_checks);
-        let unanswered = unanswered.into_iter().map(|((id, name), count)| {
-            let id = if id == from { to } else { id };
-            ((id, name), count)
-        });
-        self.unanswered_checks = unanswered.collect();
-        for finding in &mut self.findings {
-            let others = finding.may_be.iter_mut().chain(&mut finding.reverses);
-            for other in others.filter(|other| **other == from) {
-                *other = to;
-            }
-        }
-    }
-
-    /// Keeps in mind that members which left a group are not the same as those that stayed.
-    fn separate(&mut self, findings: &[Finding]) {
-        for one in findings {
-            let others = findings
-                .iter()
-                .filter(|other| other.id.number != one.id.number);
-            for other in others {
-                let has_left = |was: &FindingId| was.number == other.id.number;
-                let was = one.was.filter(has_left);
-                self.separated.extend(was.map(|was| (was, one.id)));
-                for said in one.sources() {
-                    let pairs = other
-                        .sources()
-                        .map(|other| (said.to_owned(), other.to_owned()));
-                    self.apart.extend(pairs);
-                }
-            }
+    fn forget_unanswered_checks(&mut self) {
+        for progress in self.progress.values_mut() {
+            progress.unanswered_checks.clear();
         }
     }
 

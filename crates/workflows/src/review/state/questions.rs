@@ -7,11 +7,12 @@ use super::{RecordedCall, Reuse, ReviewState};
 use crate::run::attempts;
 use glee_model::domain::event::{CallId, Mode, Purpose};
 use glee_model::domain::{
-    Agent, AgentName, Answer, Class, Disposition, Dispute, DisputeNumber, Finding, FindingId,
-    FindingState, Location, Objector, Role, Route, RulingRecord,
+    Agent, AgentName, Disposition, Dispute, DisputeNumber, Finding, FindingId, FindingState,
+    Location, Objector, Role, Route, RulingRecord,
 };
 use glee_model::rules::consensus::Policy;
 use glee_model::rules::review::coder_selection;
+use glee_model::rules::review::progress::JudgedFirst;
 use glee_store::config::settings::Validate;
 
 impl ReviewState {
@@ -87,12 +88,19 @@ impl ReviewState {
     /// its findings in the order of their ids.
     pub fn left_open(&self) -> BTreeMap<DisputeNumber, Vec<FindingId>> {
         let mut left: BTreeMap<DisputeNumber, Vec<FindingId>> = BTreeMap::new();
-        for (finding, number) in &self.still_disputed {
-            if !self.disputes.contains_key(number) {
-                left.entry(*number).or_default().push(*finding);
+        for (number, finding) in self.still_disputed() {
+            if !self.disputes.contains_key(&number) {
+                left.entry(number).or_default().push(finding);
             }
         }
         left
+    }
+
+    /// The open disputes of earlier runs that findings of this run repeat, in the order of the findings.
+    pub(crate) fn still_disputed(&self) -> impl Iterator<Item = (DisputeNumber, FindingId)> {
+        self.progress
+            .iter()
+            .filter_map(|(id, progress)| Some((progress.still_disputed()?, *id)))
     }
 
     pub fn finding(&self, id: FindingId) -> Option<&Finding> {
@@ -123,7 +131,7 @@ impl ReviewState {
     }
 
     pub fn dispute_of(&self, id: FindingId) -> Option<&Dispute> {
-        self.disputes.get(self.disputed.get(&id)?)
+        self.disputes.get(&self.progress(id).dispute?)
     }
 
     pub fn undecided(&self) -> impl Iterator<Item = DisputeNumber> {
@@ -180,7 +188,7 @@ impl ReviewState {
                         && !self.is_done(finding.id)
                 }
                 Purpose::Repair { round } => {
-                    finding.round <= *round && self.says_implemented(finding.id)
+                    finding.round <= *round && self.progress(finding.id).says_implemented()
                 }
                 Purpose::Review { .. }
                 | Purpose::Close { .. }
@@ -257,14 +265,7 @@ impl ReviewState {
         let is_carried_on = self
             .dispute_of(finding.id)
             .is_some_and(|dispute| self.carried.contains_key(&dispute.number));
-        if self.still_disputed.contains_key(&finding.id) || is_carried_on {
-            return false;
-        }
-        if self
-            .ruled
-            .get(&finding.id)
-            .is_some_and(|(_, disposition)| disposition.closes())
-        {
+        if is_carried_on || self.progress(finding.id).is_settled_earlier() {
             return false;
         }
         if finding.round == round {
@@ -289,54 +290,36 @@ impl ReviewState {
         })
     }
 
-    /// Whether a judge rules on a mandatory finding before the coder receives the finding. There are three
-    /// possible causes. A judge rules first if the reviewers contradict each other, if `review.consensus.validate`
-    /// is `judge` and the finding is uncorroborated, or if the finding is in doubt under the policy
-    /// `specification`.
+    /// Whether a judge rules on a mandatory finding before the coder receives the finding.
     pub(crate) fn is_judged_first(&self, finding: &Finding) -> bool {
-        let (Some(plan), Some(consensus)) = (&self.plan, &finding.consensus) else {
-            return false;
-        };
-        if !finding.mandatory || consensus.withdrawn {
-            return false;
-        }
-        let has_judge = self.agents(Role::Judge).next().is_some();
-        let rules = self.settings.review.consensus;
-        let weighed = has_judge && consensus.doubted && rules.policy == Policy::Specification;
-        match consensus.class {
-            Class::Disputed => plan.mode == Mode::Arbitrate || has_judge,
-            Class::Uncorroborated => rules.validate == Validate::Judge,
-            Class::Accepted | Class::Rejected => weighed,
-        }
+        self.judged_first().applies(finding)
     }
 
-    /// Whether a finding goes directly to the judge, without the choice of a route. With `--arbitrate`, a
-    /// contradiction between reviewers is an ordinary dispute, for which a route is chosen.
+    /// Whether a finding goes directly to the judge, without the choice of a route.
     pub(crate) fn is_sent_to_judge(&self, finding: &Finding) -> bool {
-        let arbitrates = self
-            .plan
-            .as_ref()
-            .is_some_and(|plan| plan.mode == Mode::Arbitrate);
-        let contradicted = finding
-            .consensus
-            .as_ref()
-            .is_some_and(|consensus| consensus.class == Class::Disputed);
-        self.is_judged_first(finding) && !(arbitrates && contradicted)
+        self.judged_first().sends(finding)
+    }
+
+    fn judged_first(&self) -> JudgedFirst {
+        let rules = self.settings.review.consensus;
+        JudgedFirst {
+            arbitrates: self
+                .plan
+                .as_ref()
+                .is_some_and(|plan| plan.mode == Mode::Arbitrate),
+            has_judge: self.agents(Role::Judge).next().is_some(),
+            validates: rules.validate == Validate::Judge,
+            weighs: rules.policy == Policy::Specification,
+        }
     }
 
     /// Whether the coder answered `IMPLEMENTED` and changed the code at the finding's anchor.
     pub(crate) fn is_done(&self, id: FindingId) -> bool {
-        self.says_implemented(id) && self.is_touched(id)
-    }
-
-    fn says_implemented(&self, id: FindingId) -> bool {
-        self.responses
-            .get(&id)
-            .is_some_and(|response| response.answer == Answer::Implemented)
+        self.progress(id).says_implemented() && self.is_touched(id)
     }
 
     fn is_touched(&self, id: FindingId) -> bool {
-        let Some(asked) = self.asked_after.get(&id).and_then(|asked| asked.last()) else {
+        let Some(asked) = self.progress(id).asked_after.last() else {
             return false;
         };
         self.tree_changes
@@ -348,8 +331,7 @@ impl ReviewState {
     /// The places of a finding that the coder has not changed since the coder first received the finding.
     pub(crate) fn unchanged_places(&self, finding: &Finding) -> Vec<Location> {
         let mut unchanged: Vec<Location> = finding.anchored().map(|(place, _)| place).collect();
-        let asked = self.asked_after.get(&finding.id);
-        let Some(first) = asked.and_then(|asked| asked.first()) else {
+        let Some(first) = self.progress(finding.id).asked_after.first() else {
             return unchanged;
         };
         for change in self.tree_changes.iter().skip(*first) {
@@ -373,59 +355,11 @@ impl ReviewState {
         }
     }
 
-    /// The state of a finding, as defined in section 3.1 of the design.
     pub(crate) fn finding_state(&self, finding: &Finding) -> FindingState {
-        let id = finding.id;
-        if let Some(dispute) = self.still_disputed.get(&id) {
-            // If another finding of this run repeats the same dispute, this run has possibly settled the
-            // dispute.
-            let ended = self
-                .disputes
-                .get(dispute)
-                .and_then(|here| here.disposition.clone());
-            return match ended {
-                None => FindingState::Disputed { dispute: *dispute },
-                Some(disposition) => FindingState::AlreadyRuled {
-                    dispute: (*dispute).into(),
-                    disposition,
-                },
-            };
-        }
-        if let Some((dispute, disposition)) = self.ruled.get(&id)
-            && (disposition.closes() || !self.says_implemented(id))
-        {
-            return FindingState::AlreadyRuled {
-                dispute: dispute.clone(),
-                disposition: disposition.clone(),
-            };
-        }
-        if let Some(dispute) = self.dispute_of(id) {
-            let number = dispute.number;
-            match &dispute.disposition {
-                None => return FindingState::Disputed { dispute: number },
-                Some(Disposition::Discarded) => return FindingState::Discarded,
-                Some(Disposition::Enforced) => {
-                    if !self.says_implemented(id) {
-                        return FindingState::Enforced { dispute: number };
-                    }
-                }
-                Some(_) if self.lowered.contains_key(&id) => {
-                    if !self.says_implemented(id) {
-                        return FindingState::Open;
-                    }
-                }
-                Some(_) => return FindingState::Dismissed { dispute: number },
-            }
-        }
-        match self.responses.get(&id).map(|response| response.answer) {
-            None if finding.is_rejected() => FindingState::Discarded,
-            None if self.asked_after.contains_key(&id) => FindingState::Unanswered,
-            None => FindingState::Open,
-            Some(Answer::Implemented) if !self.is_touched(id) => FindingState::Claimed,
-            Some(Answer::Implemented) => self.checked(finding),
-            Some(Answer::Discarded | Answer::Disagree) if finding.mandatory => FindingState::Open,
-            Some(Answer::Discarded | Answer::Disagree) => FindingState::Discarded,
-        }
+        let checkers: Vec<&AgentName> = self.checkers(finding).collect();
+        let is_touched = self.is_touched(finding.id);
+        let progress = self.progress(finding.id);
+        progress.state(finding, &self.disputes, is_touched, &checkers)
     }
 
     pub(crate) fn changed_in(&self, round: u32) -> bool {

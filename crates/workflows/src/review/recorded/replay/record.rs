@@ -8,6 +8,7 @@ use glee_model::domain::event::{CallId, Event, EventKind, Plan, Purpose, ReviewE
 use glee_model::domain::{
     CitedCode, Disposition, EarlierDispute, Relation, RulingRef, RunId, Tag, Untrusted,
 };
+use glee_model::rules::review::progress::Repeated;
 use glee_store::history::queries::rows::Binding;
 
 pub(super) fn begun(events: &[Event]) -> Option<Plan> {
@@ -21,27 +22,34 @@ pub(super) fn begun(events: &[Event]) -> Option<Plan> {
 /// the time of the recorded run.
 pub(super) fn earlier(bindings: Vec<Binding>, record: &ReviewState, run: &RunId) -> Vec<Binding> {
     let related: BTreeMap<RulingRef, &EarlierDispute> = record
-        .related
+        .progress
         .values()
-        .flatten()
+        .flat_map(|progress| &progress.related)
         .map(|earlier| (earlier.dispute.clone(), earlier))
         .collect();
-    // The disposition and the tag of each dispute at the time of the run. A value in `record.ruled` takes
-    // precedence over a value from another field of `record`.
+    // The disposition and the tag of each dispute at the time of the run. A ruling takes precedence over
+    // an open dispute and a lowered tag.
     let mut states: BTreeMap<RulingRef, (Option<Disposition>, Option<Tag>)> = BTreeMap::new();
-    let open = record.still_disputed.values().chain(record.carried.keys());
-    states.extend(open.map(|number| ((*number).into(), (None, None))));
-    states.extend(record.lowered.iter().filter_map(|(id, lowered)| {
+    let open = record.still_disputed().map(|(number, _)| number);
+    let open = open.chain(record.carried.keys().copied());
+    states.extend(open.map(|number| (number.into(), (None, None))));
+    states.extend(record.progress.iter().filter_map(|(id, progress)| {
+        let lowered = progress.lowered.as_ref()?;
         let tag = record.finding(*id)?.raw.severity.tag;
         Some((
             lowered.dispute.clone(),
             (Some(Disposition::NotMandatory), tag),
         ))
     }));
-    let ruled = record.ruled.values();
-    states.extend(
-        ruled.map(|(dispute, disposition)| (dispute.clone(), (Some(disposition.clone()), None))),
-    );
+    for progress in record.progress.values() {
+        if let Some(Repeated::Ruled {
+            dispute,
+            disposition,
+        }) = &progress.repeats
+        {
+            states.insert(dispute.clone(), (Some(disposition.clone()), None));
+        }
+    }
     let known = bindings.into_iter().filter(|binding| binding.run != *run);
     known
         .filter_map(|binding| {
