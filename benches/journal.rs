@@ -1,7 +1,6 @@
 //! The history under load: `glee disputes --recent 10` must not grow slower with what is recorded, and an event must
 //! be on the disk soon.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -20,24 +19,9 @@ fn plan() -> EventKind {
     let plan = Plan {
         root: "/tree".to_owned(),
         target: "src/".to_owned(),
-        commit: None,
         tree: "blake3:0".to_owned(),
         mode: Mode::Arbitrate,
-        agents: Vec::new(),
-        backups: Vec::new(),
-        comparers: Vec::new(),
-        shards: Vec::new(),
-        skipped: Vec::new(),
-        settings: BTreeMap::new(),
-        steered_by: None,
-        at_base: None,
-        loosened: Vec::new(),
-        own: Vec::new(),
-        staged: None,
-        on_dispute: None,
-        rulings_at: None,
-        target_args: None,
-        pull_request: None,
+        ..Plan::default()
     };
     EventKind::Review(ReviewEvent::RunStarted {
         plan: Box::new(plan),

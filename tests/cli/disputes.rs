@@ -1,6 +1,5 @@
 //! Tests `glee disputes` on prepared histories.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use glee_model::domain::event::{DisputeEvent, EventKind, Mode, Plan, ReviewEvent, Settlement};
@@ -27,24 +26,9 @@ pub(crate) fn plan() -> Plan {
     Plan {
         root: "/tree".to_owned(),
         target: "src/".to_owned(),
-        commit: None,
         tree: "blake3:0".to_owned(),
         mode: Mode::Arbitrate,
-        agents: Vec::new(),
-        backups: Vec::new(),
-        comparers: Vec::new(),
-        shards: Vec::new(),
-        skipped: Vec::new(),
-        settings: BTreeMap::new(),
-        steered_by: None,
-        at_base: None,
-        loosened: Vec::new(),
-        own: Vec::new(),
-        staged: None,
-        on_dispute: None,
-        rulings_at: None,
-        target_args: None,
-        pull_request: None,
+        ..Plan::default()
     }
 }
 

@@ -123,8 +123,9 @@ impl WorkFolder {
                     .iter_mut()
                     .for_each(|skip| self.path(&mut skip.file));
             }
-            EventKind::Review(ReviewEvent::TreeChanged { changes, .. }) => {
-                changes
+            EventKind::Review(ReviewEvent::TreeChanged(change)) => {
+                change
+                    .changes
                     .iter_mut()
                     .for_each(|change| self.path(&mut change.file));
             }

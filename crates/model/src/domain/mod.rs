@@ -54,7 +54,9 @@ pub use review::outcome::{
     Outcome, Proof, ReviewerReport, SettledFinding, Skip, SkipReason, UnreadFile,
 };
 pub use review::response::{Answer, Comparison, Recheck, Response};
-pub use review::reuse::{AskedFile, FileReview, NoLongerRaised, Reused, ReusedFrom};
+pub use review::reuse::{
+    AskedFile, FileReview, NoLongerRaised, Reuse, Reused, ReusedFrom, ReviewedFiles,
+};
 pub use review::severity::{Confidence, Severity, Tag};
 pub use untrusted::Untrusted;
 pub use watch::{

@@ -2,7 +2,7 @@
 //! command.
 
 use glee_model::domain::event::{ConsensusEvent, EventKind, Plan, ReviewEvent, WatchEvent};
-use glee_model::domain::{FileReview, StagePlan, WatchPlan};
+use glee_model::domain::{Reuse, StagePlan, WatchPlan};
 use glee_protocol::secrets;
 
 /// Redacts the texts of an event. Ids, hashes and the path of the work tree remain unchanged.
@@ -45,55 +45,29 @@ pub fn event(kind: EventKind) -> EventKind {
             });
             ConsensusEvent::StageStarted { plan }.into()
         }
-        EventKind::Review(ReviewEvent::FilesReviewed {
-            call,
-            asker,
-            salt,
-            files,
-            others,
-            places,
-            reads,
-        }) => {
-            let clean = |review: FileReview| FileReview {
-                file: secrets::redact(&review.file).into_owned(),
-                findings: secrets::redact_value(review.findings),
-                ..review
-            };
-            let files = files.into_iter().map(clean).collect();
-            let others = secrets::redact_value(others);
-            ReviewEvent::FilesReviewed {
-                call,
-                asker,
-                salt,
-                files,
-                others,
-                places: places
-                    .into_iter()
-                    .map(|(file, key)| (secrets::redact(&file).into_owned(), key))
-                    .collect(),
-                reads,
+        EventKind::Review(ReviewEvent::FilesReviewed { call, mut review }) => {
+            for file in &mut review.files {
+                file.file = secrets::redact(&file.file).into_owned();
+                file.findings = secrets::redact_value(std::mem::take(&mut file.findings));
             }
-            .into()
+            review.others = secrets::redact_value(review.others);
+            review.places = review
+                .places
+                .into_iter()
+                .map(|(file, key)| (secrets::redact(&file).into_owned(), key))
+                .collect();
+            ReviewEvent::FilesReviewed { call, review }.into()
         }
-        EventKind::Review(ReviewEvent::AnswersReused {
-            call,
-            from,
-            findings,
-            origins,
-            asked,
-            superseded,
-            reads,
-        }) => ReviewEvent::AnswersReused {
-            call,
-            from: secrets::redact_value(from),
-            findings: secrets::redact_value(findings),
-            origins,
-            asked: secrets::redact_value(asked),
-            superseded: secrets::redact_value(superseded),
+        EventKind::Review(ReviewEvent::AnswersReused { call, reuse }) => {
+            let mut reuse = *reuse;
             // A hash can look like a secret. The paths are redacted since the event of the call.
-            reads,
+            let reads = std::mem::take(&mut reuse.reads);
+            let reuse = Box::new(Reuse {
+                reads,
+                ..secrets::redact_value(reuse)
+            });
+            ReviewEvent::AnswersReused { call, reuse }.into()
         }
-        .into(),
         kind => secrets::redact_value(kind),
     }
 }

@@ -6,11 +6,12 @@
 use std::collections::BTreeSet;
 
 use crate::review::recorded::reuse::instructions::is_instruction;
+use crate::review::state::ReviewState;
 use glee_agents::AdapterKind;
-use glee_model::domain::event::{FixRequest, Mode, Plan};
+use glee_model::domain::event::{Event, FixRequest, Mode, Plan};
 use glee_model::domain::{Advice, Agent, AgentName, FindingId, Role, Route, SkipReason};
 use glee_model::rules::consensus::Policy;
-use glee_model::rules::review::coder_selection;
+use glee_model::rules::review::coder_selection::Coders;
 use glee_protocol::request::SourceFile;
 use glee_protocol::secrets;
 use glee_store::config::schema::values::ReviewerChoice;
@@ -107,15 +108,7 @@ pub fn plan(
         shards: target.coverage(),
         skipped: target.skipped.clone(),
         settings: settings.recorded(),
-        steered_by: None,
-        at_base: None,
-        loosened: Vec::new(),
-        own: Vec::new(),
-        staged: None,
-        on_dispute: None,
-        rulings_at: None,
-        target_args: None,
-        pull_request: None,
+        ..Plan::default()
     })
 }
 
@@ -249,22 +242,26 @@ fn comparers(
     comparers
 }
 
-/// Plans a fix of chosen findings of a recorded run. `paths` are the files by which the coders of the findings are
-/// chosen; `files` is the code of the findings.
+/// Plans a fix of chosen findings of a recorded run. `files` is the code of the findings.
 pub fn fix_request(
     settings: &Settings,
     plan: &Plan,
+    events: &[Event],
     findings: Vec<FindingId>,
-    paths: &[Option<&str>],
     files: &[SourceFile],
 ) -> Result<FixRequest, ReviewPlanError> {
+    let state = ReviewState::of(events);
+    let paths: Vec<Option<&str>> = findings
+        .iter()
+        .map(|id| state.file_for_coder(*id))
+        .collect();
     let coders_before: Vec<Agent> = plan
         .agents
         .iter()
         .filter(|agent| agent.role == Role::Coder)
         .cloned()
         .collect();
-    let coders = coders(settings, &coders_before, paths)?;
+    let coders = coders(settings, &coders_before, &paths)?;
     let added: Vec<Agent> = coders
         .iter()
         .filter(|coder| !coders_before.contains(coder))
@@ -295,9 +292,10 @@ fn coders(
         let mut names = settings.agents.iter().map(|agent| &agent.name);
         names.position(|name| *name == coder.name)
     });
+    let choice = Coders::of(coders.iter().copied());
     let chosen: BTreeSet<&AgentName> = files
         .iter()
-        .filter_map(|file| coder_selection::coder_for(coders.iter().copied(), *file))
+        .filter_map(|file| choice.of_file(*file))
         .map(|coder| &coder.name)
         .collect();
     coders.retain(|coder| is_known(coder) || chosen.contains(&coder.name));

@@ -401,7 +401,7 @@ impl RequestBuilder<'_> {
     /// the files of its places are included.
     fn diff_for(&self, finding: &Finding) -> String {
         let touching = self.state.tree_changes.iter().filter(|change| {
-            change.touched.contains(&finding.id) || change.partly.contains_key(&finding.id)
+            change.touched.contains(&finding.id) || change.unchanged_of(finding.id).is_some()
         });
         let files = touching.flat_map(|change| &change.changes);
         let of_file = files.filter(|change| {

@@ -295,8 +295,10 @@ fn coder(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Review
         return vec![Step::Effect(ReviewEffect::RecordTree(call.clone()))];
     }
     // The coders work in one tree, so they are asked one after the other.
-    let mut coders = state.agents(Role::Coder).map(|coder| &coder.name);
-    match coders.find_map(|coder| respond(state, coder, round)) {
+    match state
+        .coders()
+        .find_map(|coder| respond(state, coder, round))
+    {
         Some(_) if state.before.is_none() => vec![Step::Effect(ReviewEffect::Keep)],
         step => step.into_iter().collect(),
     }
@@ -473,8 +475,9 @@ fn enforce(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Revi
     }
     let purpose = Purpose::Enforce { round };
     let is_unasked = |id: &FindingId| state.progress(*id).is_unenforced();
-    let mut coders = state.agents(Role::Coder).map(|coder| &coder.name);
-    let Some(coder) = coders.find(|coder| state.items(coder, &purpose).iter().any(is_unasked))
+    let Some(coder) = state
+        .coders()
+        .find(|coder| state.items(coder, &purpose).iter().any(is_unasked))
     else {
         return Vec::new();
     };
@@ -503,8 +506,9 @@ fn repair(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Revie
     if !fails {
         return Vec::new();
     }
-    let coders = state.agents(Role::Coder).map(|coder| &coder.name);
-    let calls = coders.filter_map(|coder| repair_by(state, policy, coder, round));
+    let calls = state
+        .coders()
+        .filter_map(|coder| repair_by(state, policy, coder, round));
     // Of the calls with the lowest attempt, this is the call of the first coder.
     let next = calls.min_by_key(|call| call.attempt);
     next.map(Step::Ask).into_iter().collect()
@@ -604,7 +608,7 @@ pub fn settlement(
 mod tests {
     use super::*;
     use glee_agents::samples;
-    use glee_model::domain::event::{Plan, RunEvent};
+    use glee_model::domain::event::{Plan, RunEvent, TreeChange, Verified};
     use glee_model::domain::{
         Agent, Anchor, Answer, Comparison, Coverage, EarlierDispute, Finding, PairAnswer,
         PairComparison, PairId, Person, RawFinding, Recheck, Relation, Response, Ruling,
@@ -679,7 +683,6 @@ mod tests {
             let plan = Plan {
                 root: "/tree".into(),
                 target: "a.py".into(),
-                commit: None,
                 tree: "t0".into(),
                 mode,
                 agents: vec![
@@ -688,20 +691,8 @@ mod tests {
                     agent("c", Role::Coder),
                     agent("j", Role::Judge),
                 ],
-                backups: Vec::new(),
-                comparers: Vec::new(),
                 shards: vec![vec![covered]],
-                skipped: Vec::new(),
-                settings: std::collections::BTreeMap::new(),
-                steered_by: None,
-                at_base: None,
-                loosened: Vec::new(),
-                own: Vec::new(),
-                staged: None,
-                on_dispute: None,
-                rulings_at: None,
-                target_args: None,
-                pull_request: None,
+                ..Plan::default()
             };
             let policy = SchedulePolicy {
                 mode,
@@ -796,7 +787,7 @@ mod tests {
                 removed: 1,
                 diff: Some(String::new()),
             };
-            self.event(ReviewEvent::TreeChanged {
+            self.event(ReviewEvent::TreeChanged(TreeChange {
                 call,
                 tree: "t1".into(),
                 changes: if touched.is_empty() {
@@ -806,7 +797,7 @@ mod tests {
                 },
                 touched: touched.iter().map(|id| FindingId::new(*id)).collect(),
                 partly: Vec::new(),
-            })
+            }))
         }
 
         fn disputed(&mut self, id: u32) -> &mut Self {
@@ -1499,12 +1490,12 @@ mod tests {
             play.due(),
             [Step::Effect(ReviewEffect::Verify { round: 1 })]
         );
-        play.event(ReviewEvent::Verified {
+        play.event(ReviewEvent::Verified(Verified {
             round: 1,
             command: "make".into(),
             passed: true,
             tail: String::new(),
-        });
+        }));
         assert_eq!(play.due(), [Step::Finish]);
     }
 }

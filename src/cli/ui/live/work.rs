@@ -66,8 +66,8 @@ impl Work {
                     .values_mut()
                     .for_each(|agent| agent.reviewed.clear());
             }
-            EventKind::Review(ReviewEvent::AnswersReused { call, asked, .. })
-                if asked.is_empty() =>
+            EventKind::Review(ReviewEvent::AnswersReused { call, reuse })
+                if reuse.asked.is_empty() =>
             {
                 self.reviewed(call);
             }

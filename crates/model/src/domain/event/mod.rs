@@ -14,13 +14,13 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::domain::{
-    Action, AdvisoryStatus, Agent, AgentEvent, AgentName, AskedFile, AuditPlan, Ballot,
-    CallMetadata, Comparison, Coverage, DebateMessage, Decision, Disposition, Dispute,
-    DisputeNumber, EarlierDispute, ExitReason, FileChange, FileReview, Finding, FindingId,
-    KeyedAnswer, Location, Loosened, Person, PostedProblem, RaisedIn, RawFinding, ReadSet,
-    Resolution, RestatedFinding, ReusedFrom, ReviewRequest, Role, Route, Ruler, RulingAudit,
-    RulingRecord, RulingRef, RunId, Settler, SharedRuling, Skip, StagePlan, StageVerdict, Tag,
-    Trigger, UnsurePair, Untrusted, Usage, WatchPlan, WatchStatus,
+    Action, AdvisoryStatus, Agent, AgentEvent, AgentName, AuditPlan, Ballot, CallMetadata,
+    Comparison, Coverage, DebateMessage, Decision, Disposition, Dispute, DisputeNumber,
+    EarlierDispute, ExitReason, FileChange, Finding, FindingId, KeyedAnswer, Location, Loosened,
+    Person, PostedProblem, RaisedIn, RawFinding, Resolution, RestatedFinding, Reuse, ReviewRequest,
+    ReviewedFiles, Role, Route, Ruler, RulingAudit, RulingRecord, RulingRef, RunId, Settler,
+    SharedRuling, Skip, StagePlan, StageVerdict, Tag, Trigger, UnsurePair, Untrusted, Usage,
+    WatchPlan, WatchStatus,
 };
 
 pub use call::{CallAnswer, CallId, Part, Purpose, Transcript};
@@ -36,7 +36,7 @@ pub struct Event {
 }
 
 /// The decisions that were made before the first call. A plan is sufficient to resume the run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     pub root: String,
     pub target: String,
@@ -131,6 +131,40 @@ pub struct PartlyChanged {
     pub unchanged: Vec<Location>,
 }
 
+/// The changes of a coder's call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TreeChange {
+    pub call: CallId,
+    /// The id of the content after the call.
+    pub tree: String,
+    pub changes: Vec<FileChange>,
+    /// The findings whose anchored code changed. If such a finding has several places, the coder has changed all these
+    /// places since the coder first received the finding.
+    pub touched: BTreeSet<FindingId>,
+    /// The findings of which only some places changed so far.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub partly: Vec<PartlyChanged>,
+}
+
+impl TreeChange {
+    /// The unchanged places of a finding of which only some places changed so far.
+    pub fn unchanged_of(&self, finding: FindingId) -> Option<&[Location]> {
+        let mut partly = self.partly.iter();
+        let partly = partly.find(|partly| partly.finding == finding)?;
+        Some(&partly.unchanged)
+    }
+}
+
+/// The result of a command of `review.verify`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verified {
+    pub round: u32,
+    pub command: String,
+    pub passed: bool,
+    /// The end of the command's output.
+    pub tail: String,
+}
+
 /// Findings that a person handed to the coder after the run had ended (`glee fix`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FixRequest {
@@ -154,10 +188,11 @@ impl FixRequest {
 }
 
 /// Which parts of the review workflow a run includes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// The code is reviewed, and no file is changed.
+    #[default]
     Review,
     /// The coder receives the findings, and disputes remain open (`--fix`).
     Fix,
@@ -251,44 +286,14 @@ pub enum ReviewEvent {
     /// about the remaining files.
     AnswersReused {
         call: CallId,
-        from: Vec<ReusedFrom>,
-        /// The findings of the earlier answers, with current line numbers.
-        findings: Vec<RawFinding>,
-        /// For each finding in `findings`, the same finding in the earlier run. A value is `None` if the earlier
-        /// run did not merge the finding. A list that contains only `None` is stored as an empty list.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        origins: Vec<Option<FindingId>>,
-        /// The files that the reviewer still receives in the call.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        asked: Vec<AskedFile>,
-        /// Earlier findings about code that has changed since the earlier review. The reviewer reads the code
-        /// again.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        superseded: Vec<RawFinding>,
-        /// What the answers rest on that are reused for a part of a file.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        reads: Vec<ReadSet>,
+        #[serde(flatten)]
+        reuse: Box<Reuse>,
     },
     /// The findings of a complete review, by file. Later reviews of the same content reuse the findings.
     FilesReviewed {
         call: CallId,
-        /// A BLAKE3 hash (hex) that identifies the reviewer's configuration. The hash covers the agent, the
-        /// agent's program, the focus, the prompt template and the rules.
-        asker: String,
-        /// The random key for hashing lines.
-        salt: String,
-        files: Vec<FileReview>,
-        /// Findings that belong to no file in `files`. The findings in `others` are reused only if all files in
-        /// `files` are unchanged.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        others: Vec<RawFinding>,
-        /// The keys of the files under review in which the findings have further places.
-        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-        places: BTreeMap<String, String>,
-        /// What the answer rests on beside the files that the reviewer received; absent if the reviewer's program gives
-        /// no trace.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        reads: Option<Vec<ReadSet>>,
+        #[serde(flatten)]
+        review: Box<ReviewedFiles>,
     },
     /// The results of looking up findings in databases of advisories. A key of `answers` identifies a finding by
     /// the reviewer's call and by the finding's index in the answer to the call.
@@ -381,30 +386,15 @@ pub enum ReviewEvent {
         kept_as: String,
         tree: String,
     },
-    /// The coder changed files. `tree` is the id of the content after the coder's call. `touched` lists the
-    /// findings whose anchored code changed. If such a finding has several places, the coder has changed all these
-    /// places since the coder first received the finding.
-    TreeChanged {
-        call: CallId,
-        tree: String,
-        changes: Vec<FileChange>,
-        touched: Vec<FindingId>,
-        /// The findings of which only some places changed so far.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        partly: Vec<PartlyChanged>,
-    },
+    /// The coder changed files.
+    TreeChanged(TreeChange),
     /// A run continues after its end: the coders receive only the findings of the fix request.
     FixRequested {
         #[serde(flatten)]
         request: FixRequest,
     },
-    /// A command of `review.verify` checked the coder's edits; `tail` is the end of the command's output.
-    Verified {
-        round: u32,
-        command: String,
-        passed: bool,
-        tail: String,
-    },
+    /// A command of `review.verify` checked the coder's edits.
+    Verified(Verified),
 }
 
 /// Events of disputes. A review or a watch can open a dispute. While no run is active, commands such as `glee

@@ -1,9 +1,11 @@
 //! Reuse of earlier reviews of files.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{AgentName, RawFinding, RunId};
+use crate::domain::{AgentName, FindingId, RawFinding, ReadSet, RunId};
 
 /// A review of one file by one reviewer. Later reviews of the same content reuse this review.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -42,6 +44,50 @@ pub struct AskedFile {
     /// The lines in the prompt; empty means the whole file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shown: Vec<(u32, u32)>,
+}
+
+/// The answers of earlier runs that a reviewer does not have to give again.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Reuse {
+    pub from: Vec<ReusedFrom>,
+    /// The findings of the earlier answers, with current line numbers.
+    pub findings: Vec<RawFinding>,
+    /// For each finding in `findings`, the same finding in the earlier run. A value is `None` if the earlier
+    /// run did not merge the finding. A list that contains only `None` is stored as an empty list.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub origins: Vec<Option<FindingId>>,
+    /// The files that the reviewer still receives in the call.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asked: Vec<AskedFile>,
+    /// Earlier findings about code that has changed since the earlier review. The reviewer reads the code
+    /// again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub superseded: Vec<RawFinding>,
+    /// What the answers rest on that are reused for a part of a file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reads: Vec<ReadSet>,
+}
+
+/// A complete review, by file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ReviewedFiles {
+    /// A BLAKE3 hash (hex) that identifies the reviewer's configuration. The hash covers the agent, the
+    /// agent's program, the focus, the prompt template and the rules.
+    pub asker: String,
+    /// The random key for hashing lines.
+    pub salt: String,
+    pub files: Vec<FileReview>,
+    /// Findings that belong to no file in `files`. The findings in `others` are reused only if all files in
+    /// `files` are unchanged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<RawFinding>,
+    /// The keys of the files under review in which the findings have further places.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub places: BTreeMap<String, String>,
+    /// What the answer rests on beside the files that the reviewer received; absent if the reviewer's program gives
+    /// no trace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reads: Option<Vec<ReadSet>>,
 }
 
 /// The files whose review was taken from an earlier run.

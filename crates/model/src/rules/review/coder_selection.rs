@@ -1,7 +1,7 @@
 //! Selects the coder for a file (design rule 3): the first coder with a matching domain. Without a file and without a
 //! matching domain, selects the first coder.
 
-use globset::Glob;
+use globset::{Glob, GlobMatcher};
 
 use crate::domain::Agent;
 
@@ -32,38 +32,67 @@ const LANGUAGES: [(&str, &str); 24] = [
     ("zig", "zig"),
 ];
 
-pub fn coder_for<'a>(
-    coders: impl Iterator<Item = &'a Agent> + Clone,
-    file: Option<&str>,
-) -> Option<&'a Agent> {
-    let is_of = |coder: &&Agent, file| {
-        let mut domains = coder.domain.iter();
-        domains.any(|domain| domain_matches(domain, file))
-    };
-    let matching = file.and_then(|file| coders.clone().find(|coder| is_of(coder, file)));
-    matching.or_else(|| coders.clone().next())
+/// The coders to choose from, each with its domains.
+pub struct Coders<'a>(Vec<(&'a Agent, Vec<Domain<'a>>)>);
+
+impl<'a> Coders<'a> {
+    pub fn of(coders: impl Iterator<Item = &'a Agent>) -> Self {
+        let with_domains = |coder: &'a Agent| {
+            let domains = coder.domain.iter().map(|domain| Domain::of(domain));
+            (coder, domains.collect())
+        };
+        Self(coders.map(with_domains).collect())
+    }
+
+    pub fn of_file(&self, file: Option<&str>) -> Option<&'a Agent> {
+        for (coder, domains) in &self.0 {
+            if file.is_some_and(|file| domains.iter().any(|domain| domain.matches(file))) {
+                return Some(coder);
+            }
+        }
+        self.0.first().map(|(coder, _)| *coder)
+    }
 }
 
-/// Whether a file matches a domain. A domain is a path glob, a language or the name of a path component.
-pub(crate) fn domain_matches(domain: &str, file: &str) -> bool {
-    let word = domain.trim().to_lowercase();
-    let name = file.rsplit('/').next().unwrap_or(file);
-    let extension = name
-        .rsplit_once('.')
-        .map(|(_, extension)| extension.to_lowercase())
-        .unwrap_or_default();
-    let lists = |words: &str, word: &str| words.split(' ').any(|known| known == word);
-    let language = LANGUAGES
-        .iter()
-        .any(|(names, extensions)| lists(names, &word) && lists(extensions, &extension));
-    language
-        || file
-            .split('/')
-            .any(|component| component.eq_ignore_ascii_case(&word))
-        || domain.trim() == file
-        // A glob is compiled for each file, so a plain word is not compared as a glob.
-        || domain.contains(['*', '?', '[', '{'])
-            && Glob::new(domain.trim()).is_ok_and(|glob| glob.compile_matcher().is_match(file))
+/// A path glob, a language or the name of a path component.
+struct Domain<'a> {
+    text: &'a str,
+    word: String,
+    /// A plain word is no glob.
+    glob: Option<GlobMatcher>,
+}
+
+impl<'a> Domain<'a> {
+    fn of(domain: &'a str) -> Self {
+        let text = domain.trim();
+        let glob = Glob::new(text)
+            .ok()
+            .filter(|_| text.contains(['*', '?', '[', '{']));
+        Self {
+            text,
+            word: text.to_lowercase(),
+            glob: glob.map(|glob| glob.compile_matcher()),
+        }
+    }
+
+    fn matches(&self, file: &str) -> bool {
+        let Self { text, word, glob } = self;
+        let name = file.rsplit('/').next().unwrap_or(file);
+        let extension = name
+            .rsplit_once('.')
+            .map(|(_, extension)| extension.to_lowercase())
+            .unwrap_or_default();
+        let lists = |words: &str, word: &str| words.split(' ').any(|known| known == word);
+        let language = LANGUAGES
+            .iter()
+            .any(|(names, extensions)| lists(names, word) && lists(extensions, &extension));
+        language
+            || file
+                .split('/')
+                .any(|component| component.eq_ignore_ascii_case(word))
+            || *text == file
+            || glob.as_ref().is_some_and(|glob| glob.is_match(file))
+    }
 }
 
 #[cfg(test)]
@@ -105,7 +134,11 @@ mod tests {
             ("[", "x.go", false),
         ];
         for (domain, file, expected) in rows {
-            assert_eq!(domain_matches(domain, file), expected, "{domain} {file}");
+            assert_eq!(
+                Domain::of(domain).matches(file),
+                expected,
+                "{domain} {file}"
+            );
         }
     }
 
@@ -121,9 +154,10 @@ mod tests {
         ];
         let coders = [coder("a", &["python"]), coder("b", &["rust", "backend"])];
         for (file, expected) in rows {
-            let chosen = coder_for(coders.iter(), file).map(|coder| coder.name.0.as_str());
-            assert_eq!(chosen, Some(expected), "{file:?}");
+            let chosen = Coders::of(coders.iter()).of_file(file);
+            let name = chosen.map(|coder| coder.name.0.as_str());
+            assert_eq!(name, Some(expected), "{file:?}");
         }
-        assert_eq!(coder_for([].iter(), Some("x.rs")), None);
+        assert_eq!(Coders::of([].iter()).of_file(Some("x.rs")), None);
     }
 }

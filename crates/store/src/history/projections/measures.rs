@@ -77,7 +77,7 @@ impl Measures<'_> {
                 .iter()
                 .chain(&plan.comparers)
                 .try_for_each(|agent| self.participant(agent)),
-            ReviewEvent::AnswersReused { call, asked, .. } if asked.is_empty() => {
+            ReviewEvent::AnswersReused { call, reuse } if reuse.asked.is_empty() => {
                 self.answered(call)
             }
             ReviewEvent::FindingsMerged { findings, .. }
@@ -91,7 +91,7 @@ impl Measures<'_> {
             ReviewEvent::ProblemsJoined { newer, older } => self
                 .problems()
                 .join(i64::from(newer.number), i64::from(older.number)),
-            ReviewEvent::TreeChanged { touched, .. } => touched.iter().try_for_each(|finding| {
+            ReviewEvent::TreeChanged(change) => change.touched.iter().try_for_each(|finding| {
                 self.change(
                     *finding,
                     "UPDATE measured SET changed = 1 WHERE run = ?1 AND finding = ?2",

@@ -65,10 +65,10 @@ fn lists(db: &Connection, event: &Event) -> rusqlite::Result<()> {
             keep_findings(db, run, findings)?;
             keep_answers(db, run, answers)
         }
-        EventKind::Review(ReviewEvent::FilesReviewed { asker, files, .. }) => files.iter().try_for_each(|review| {
+        EventKind::Review(ReviewEvent::FilesReviewed { review: all, .. }) => all.files.iter().try_for_each(|review| {
             write(
                 "INSERT INTO reviewed (asker, file, key, run, seq) VALUES (?1, ?2, ?3, ?4, ?5)",
-                params![asker, review.file, review.key, run.0, seq.cast_signed()],
+                params![all.asker, review.file, review.key, run.0, seq.cast_signed()],
             )
         }),
         EventKind::Review(ReviewEvent::FindingsCompared { answers, .. }) => {

@@ -32,24 +32,10 @@ fn started(target: &str) -> EventKind {
         plan: Box::new(Plan {
             root: "/tree".to_owned(),
             target: target.to_owned(),
-            commit: None,
             tree: "blake3:0".to_owned(),
             mode: Mode::Arbitrate,
-            agents: Vec::new(),
-            backups: Vec::new(),
-            comparers: Vec::new(),
-            shards: Vec::new(),
-            skipped: Vec::new(),
             settings: BTreeMap::from([("review.rounds".to_owned(), 1.into())]),
-            steered_by: None,
-            at_base: None,
-            loosened: Vec::new(),
-            own: Vec::new(),
-            staged: None,
-            on_dispute: None,
-            rulings_at: None,
-            target_args: None,
-            pull_request: None,
+            ..Plan::default()
         }),
     })
 }

@@ -8,7 +8,9 @@ use std::path::Path;
 use crate::review::plan::shard_limit;
 use crate::review::state::ReviewState;
 use crate::run::error::RunError;
-use glee_model::domain::event::{CallId, EventKind, PartlyChanged, ReviewEvent, Staged};
+use glee_model::domain::event::{
+    CallId, EventKind, PartlyChanged, ReviewEvent, Staged, TreeChange,
+};
 use glee_model::domain::{Anchor, FileChange, Finding, Location, RunId};
 use glee_store::config::settings::Settings;
 use glee_workspace::{
@@ -74,11 +76,12 @@ impl Trees<'_> {
                 (*file, versions)
             })
             .collect();
-        let mut touched = Vec::new();
+        let mut touched = BTreeSet::new();
         let mut partly = Vec::new();
+        let placeless = state.findings.iter().filter(|finding| !has_place(finding));
+        let own = state.of_coder(&call.agent, placeless.map(|finding| finding.id));
         for finding in &state.findings {
-            let has_place = finding.anchored().next().is_some();
-            if !has_place && state.coder_of(finding.id) != Some(&call.agent) {
+            if !has_place(finding) && !own.contains(&finding.id) {
                 continue;
             }
             match changed_places(finding, &changed, state) {
@@ -87,16 +90,16 @@ impl Trees<'_> {
                     finding: finding.id,
                     unchanged,
                 }),
-                Changed::Yes => touched.push(finding.id),
+                Changed::Yes => drop(touched.insert(finding.id)),
             }
         }
-        Ok(ReviewEvent::TreeChanged {
+        Ok(ReviewEvent::TreeChanged(TreeChange {
             call: call.clone(),
             tree,
             changes,
             touched,
             partly,
-        }
+        })
         .into())
     }
 
@@ -200,10 +203,14 @@ enum Changed {
     Yes,
 }
 
+fn has_place(finding: &Finding) -> bool {
+    finding.anchored().next().is_some()
+}
+
 /// Determines whether the changes in `changed` possibly affect a finding. A finding without an anchor is affected by
 /// every change of its coder.
 fn changed_places(finding: &Finding, changed: &ChangedFiles<'_>, state: &ReviewState) -> Changed {
-    if finding.anchored().next().is_none() {
+    if !has_place(finding) {
         return if changed.is_empty() {
             Changed::No
         } else {
@@ -263,7 +270,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::review::state::TreeChange;
     use glee_model::domain::event::Purpose;
     use glee_model::domain::{AgentName, Answer, FindingId, FindingState, RawFinding, Response};
     use glee_model::rules::review::progress::Progress;
@@ -337,11 +343,11 @@ mod tests {
                     tree: "t".into(),
                     changes: Vec::new(),
                     touched: BTreeSet::new(),
-                    partly: BTreeMap::new(),
+                    partly: Vec::new(),
                 };
                 match changed_places(&finding, &in_call, &state) {
                     Changed::No => {}
-                    Changed::Partly(left) => drop(change.partly.insert(id, left)),
+                    Changed::Partly(unchanged) => change.partly.push(PartlyChanged { finding: id, unchanged }),
                     Changed::Yes => drop(change.touched.insert(id)),
                 }
                 state.tree_changes.push(change);

@@ -1,8 +1,8 @@
 //! Updates the state of a review with the answers that agents gave to calls.
 
-use super::{RecordedCall, ReviewState, TreeChange};
+use super::{RecordedCall, ReviewState};
 use glee_agents::Session;
-use glee_model::domain::event::{CallAnswer, CallId, Purpose};
+use glee_model::domain::event::{CallAnswer, CallId, Purpose, TreeChange};
 use glee_model::domain::{AgentName, AnswerStatus, CallMetadata, CodeRead, FailureKind, Usage};
 use glee_model::rules::review::progress::RECHECKS;
 

@@ -13,13 +13,12 @@ use std::sync::LazyLock;
 use glee_agents::Session;
 use glee_model::domain::event::{
     CallAnswer, CallId, DisputeEvent, Event, EventKind, FixRequest, Mode, Plan, Purpose,
-    ReviewEvent, RunEvent,
+    ReviewEvent, RunEvent, TreeChange, Verified,
 };
 use glee_model::domain::{
-    AdvisoryStatus, Agent, AgentName, AnswerStatus, AskedFile, Comparison, Coverage, Disposition,
-    Dispute, DisputeNumber, ExitReason, FileChange, Finding, FindingId, Location, Objector,
-    PairAnswer, Person, RaisedIn, RawFinding, ReadSet, ReusedFrom, RunId, Skip, Spent, TracedRead,
-    UnsurePair, Usage,
+    AdvisoryStatus, Agent, AgentName, AnswerStatus, Comparison, Coverage, Disposition, Dispute,
+    DisputeNumber, ExitReason, Finding, FindingId, Objector, PairAnswer, Person, RaisedIn, Reuse,
+    RunId, Skip, Spent, TracedRead, UnsurePair, Usage,
 };
 use glee_model::rules::review::progress::{Progress, Repeated};
 use glee_store::config::settings::Settings;
@@ -33,64 +32,6 @@ pub struct RecordedCall {
     pub by: Option<AgentName>,
     /// What the agent read; `None` if its program gives no trace.
     pub reads: Option<Vec<TracedRead>>,
-}
-
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Reuse {
-    pub from: Vec<ReusedFrom>,
-    pub findings: Vec<RawFinding>,
-    /// `origins[n]` is the finding of an earlier run that `findings[n]` repeats, or `None` if the earlier finding
-    /// is unknown.
-    pub origins: Vec<Option<FindingId>>,
-    /// The files that still need a review; if the list is empty, no call is made.
-    pub asked: Vec<AskedFile>,
-    pub superseded: Vec<RawFinding>,
-    /// What the answers rest on that are reused for a part of a file.
-    pub reads: Vec<ReadSet>,
-}
-
-impl Reuse {
-    pub fn event(self, call: CallId) -> EventKind {
-        let Self {
-            from,
-            findings,
-            mut origins,
-            asked,
-            superseded,
-            reads,
-        } = self;
-        if origins.iter().all(Option::is_none) {
-            origins.clear();
-        }
-        ReviewEvent::AnswersReused {
-            call,
-            from,
-            findings,
-            origins,
-            asked,
-            superseded,
-            reads,
-        }
-        .into()
-    }
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct TreeChange {
-    pub call: CallId,
-    pub tree: String,
-    pub changes: Vec<FileChange>,
-    pub touched: BTreeSet<FindingId>,
-    /// The unchanged places of findings of which only some places changed so far.
-    pub partly: BTreeMap<FindingId, Vec<Location>>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct Verified {
-    pub round: u32,
-    pub command: String,
-    pub passed: bool,
-    pub tail: String,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -269,26 +210,17 @@ impl ReviewState {
                 self.forget_unanswered_checks();
                 self.asked_before.clear();
             }
-            ReviewEvent::AnswersReused {
-                call,
-                from,
-                findings,
-                origins,
-                asked,
-                superseded,
-                reads,
-            } => {
-                if asked.is_empty() {
-                    let status = if findings.is_empty() {
+            ReviewEvent::AnswersReused { call, reuse } => {
+                if reuse.asked.is_empty() {
+                    let status = if reuse.findings.is_empty() {
                         AnswerStatus::Clean
                     } else {
                         AnswerStatus::Complete
                     };
-                    let (findings, notes) = (findings.clone(), String::new());
                     let answer = CallAnswer::Review {
                         status,
-                        findings,
-                        notes,
+                        findings: reuse.findings.clone(),
+                        notes: String::new(),
                         problem: None,
                         read: None,
                         is_doubtful: false,
@@ -302,16 +234,10 @@ impl ReviewState {
                     };
                     self.calls.insert(call.clone(), reused);
                 }
-                let reuse = Reuse {
-                    from: from.clone(),
-                    findings: findings.clone(),
-                    origins: origins.clone(),
-                    asked: asked.clone(),
-                    superseded: superseded.clone(),
-                    reads: reads.clone(),
-                };
-                self.reused
-                    .insert((call.agent.clone(), call.purpose.clone()), reuse);
+                self.reused.insert(
+                    (call.agent.clone(), call.purpose.clone()),
+                    (**reuse).clone(),
+                );
             }
             // The findings of this run keep the ids that the coder and the judges were told.
             ReviewEvent::ProblemsJoined { .. } => {}
@@ -383,43 +309,15 @@ impl ReviewState {
             ReviewEvent::BeforeImage { kept_as, tree } => {
                 self.before.get_or_insert((kept_as.clone(), tree.clone()));
             }
-            ReviewEvent::TreeChanged {
-                call,
-                tree,
-                changes,
-                touched,
-                partly,
-            } => {
-                if !changes.is_empty() {
+            ReviewEvent::TreeChanged(change) => {
+                if !change.changes.is_empty() {
                     self.verified.clear();
                 }
                 self.unrecorded_change = None;
-                self.tree_changes.push(TreeChange {
-                    call: call.clone(),
-                    tree: tree.clone(),
-                    changes: changes.clone(),
-                    touched: touched.iter().copied().collect(),
-                    partly: partly
-                        .iter()
-                        .map(|partly| (partly.finding, partly.unchanged.clone()))
-                        .collect(),
-                });
+                self.tree_changes.push(change.clone());
             }
             ReviewEvent::FixRequested { request } => self.request_fix(request),
-            ReviewEvent::Verified {
-                round,
-                command,
-                passed,
-                tail,
-            } => {
-                let (command, tail) = (command.clone(), tail.clone());
-                self.verified.push(Verified {
-                    round: *round,
-                    command,
-                    passed: *passed,
-                    tail,
-                });
-            }
+            ReviewEvent::Verified(checked) => self.verified.push(checked.clone()),
         }
     }
 

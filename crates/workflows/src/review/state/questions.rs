@@ -3,15 +3,15 @@
 
 use std::collections::BTreeMap;
 
-use super::{RecordedCall, Reuse, ReviewState};
+use super::{RecordedCall, ReviewState};
 use crate::run::attempts;
 use glee_model::domain::event::{CallId, Mode, Purpose};
 use glee_model::domain::{
     Agent, AgentName, Disposition, Dispute, DisputeNumber, Finding, FindingId, FindingState,
-    Location, Objector, Role, Route, RulingRecord,
+    Location, Objector, Reuse, Role, Route, RulingRecord,
 };
 use glee_model::rules::consensus::Policy;
-use glee_model::rules::review::coder_selection;
+use glee_model::rules::review::coder_selection::Coders;
 use glee_model::rules::review::progress::JudgedFirst;
 use glee_store::config::settings::Validate;
 
@@ -164,14 +164,29 @@ impl ReviewState {
         }
     }
 
-    /// The coder that a finding goes to. The findings of a group name one defect, so one coder gets them: the coder of
-    /// the file of the first place.
-    pub fn coder_of(&self, id: FindingId) -> Option<&AgentName> {
+    pub(crate) fn coders(&self) -> impl Iterator<Item = &AgentName> {
+        self.agents(Role::Coder).map(|coder| &coder.name)
+    }
+
+    /// The file by which the coder of a finding is chosen: that of the first place. The findings of a group name one
+    /// defect, so one coder gets them.
+    pub(crate) fn file_for_coder(&self, id: FindingId) -> Option<&str> {
         let mut group = self.group(id).iter();
-        let file = group.find_map(|finding| finding.raw.file.as_deref());
-        let coders = self.plan.iter().flat_map(|plan| &plan.agents);
-        let coders = coders.filter(|agent| agent.role == Role::Coder);
-        coder_selection::coder_for(coders, file).map(|coder| &coder.name)
+        group.find_map(|finding| finding.raw.file.as_deref())
+    }
+
+    /// The findings in `ids` that go to a coder.
+    pub(crate) fn of_coder(
+        &self,
+        coder: &AgentName,
+        ids: impl Iterator<Item = FindingId>,
+    ) -> Vec<FindingId> {
+        let coders = Coders::of(self.agents(Role::Coder));
+        ids.filter(|id| {
+            let chosen = coders.of_file(self.file_for_coder(*id));
+            chosen.is_some_and(|chosen| chosen.name == *coder)
+        })
+        .collect()
     }
 
     /// The findings that a coder receives.
@@ -203,12 +218,8 @@ impl ReviewState {
                 | Purpose::Peer { .. } => false,
             }
         };
-        self.findings
-            .iter()
-            .filter(asked)
-            .map(|finding| finding.id)
-            .filter(|id| self.coder_of(*id) == Some(coder))
-            .collect()
+        let asked = self.findings.iter().filter(asked);
+        self.of_coder(coder, asked.map(|finding| finding.id))
     }
 
     pub fn repairs(&self, round: u32) -> usize {
@@ -337,8 +348,8 @@ impl ReviewState {
         for change in self.tree_changes.iter().skip(*first) {
             if change.touched.contains(&finding.id) {
                 unchanged.clear();
-            } else if let Some(left) = change.partly.get(&finding.id) {
-                unchanged.clone_from(left);
+            } else if let Some(left) = change.unchanged_of(finding.id) {
+                unchanged = left.to_vec();
             }
         }
         unchanged

@@ -91,8 +91,10 @@ impl ReviewState {
         }
         for change in &mut self.tree_changes {
             replace(&mut change.touched, from, to);
-            if let Some(places) = change.partly.remove(&from) {
-                change.partly.insert(to, places);
+            for partly in &mut change.partly {
+                if partly.finding == from {
+                    partly.finding = to;
+                }
             }
         }
         for finding in &mut self.findings {

@@ -16,7 +16,7 @@ use crate::run::error::RunError;
 use crate::run::resources::RunResources;
 use crate::run::workflow::{Pending, Workflow as _};
 use glee_agents::CommandInput;
-use glee_model::domain::event::{DisputeEvent, EventKind, ReviewEvent};
+use glee_model::domain::event::{DisputeEvent, EventKind, ReviewEvent, Verified};
 use glee_model::domain::{Agent, DisputeNumber, FindingId, PairAnswer, RaisedIn, RulingWord};
 use glee_store::config::schema::values::ReuseMode;
 use glee_store::config::settings::Compare;
@@ -395,9 +395,14 @@ impl ReviewWorkflow {
                     checked.passed = false;
                     checked.tail = format!("failed to redact secrets in its output: {error}");
                 }
-                results.push((command.join(" "), checked));
+                results.push(Verified {
+                    round,
+                    command: command.join(" "),
+                    passed: checked.passed,
+                    tail: checked.tail,
+                });
             }
-            ReviewInput::Verified { round, results }
+            ReviewInput::Verified(results)
         }))
     }
 }

@@ -24,9 +24,8 @@ use crate::run::ports::{Choice, DisputeResolver, PersonAnswer};
 use crate::run::resources::{EndedCall, RunResources};
 use crate::run::runner;
 use crate::run::workflow::{Pending, Prepared, Rest, Step, Workflow};
-use glee_agents::calls::project_commands::CheckResult;
 use glee_model::domain::event::{
-    CallId, DisputeEvent, Event, EventKind, Plan, ReviewEvent, RunEvent,
+    CallId, DisputeEvent, Event, EventKind, Plan, ReviewEvent, RunEvent, Verified,
 };
 use glee_model::domain::{
     Coverage, DisputeNumber, ExitReason, Ruler, Ruling, RulingRecord, RulingWord, RunId, Spent,
@@ -68,10 +67,7 @@ pub(crate) enum ReviewInput {
         ruling: PersonAnswer<RulingWord>,
         resolver: Box<dyn DisputeResolver>,
     },
-    Verified {
-        round: u32,
-        results: Vec<(String, CheckResult)>,
-    },
+    Verified(Vec<Verified>),
 }
 
 impl Workflow for ReviewWorkflow {
@@ -284,20 +280,13 @@ impl Workflow for ReviewWorkflow {
                     }
                 }
             }
-            ReviewInput::Verified { round, results } if !is_stopped => {
-                self.append_all(results.into_iter().map(
-                    |(command, CheckResult { passed, tail })| {
-                        ReviewEvent::Verified {
-                            round,
-                            command,
-                            passed,
-                            tail,
-                        }
-                        .into()
-                    },
-                ))?;
+            ReviewInput::Verified(results) => {
+                // A stopped command says nothing about the code.
+                if !is_stopped {
+                    let results = results.into_iter().map(ReviewEvent::Verified);
+                    self.append_all(results.map(EventKind::from))?;
+                }
             }
-            ReviewInput::Verified { .. } => {}
         }
         Ok(false)
     }

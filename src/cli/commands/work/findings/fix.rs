@@ -105,15 +105,6 @@ fn hand_over(
         })
         .collect();
     files.dedup_by(|a, b| a.path == b.path);
-    let first_file = |settled: &&SettledFinding| {
-        let mut group = found
-            .outcome()
-            .findings
-            .iter()
-            .filter(|member| member.finding.id.number == settled.finding.id.number);
-        group.find_map(|member| member.finding.raw.file.clone())
-    };
-    let paths: Vec<Option<String>> = settled.iter().map(first_file).collect();
     let RecordedRun {
         workspace,
         journal,
@@ -129,10 +120,10 @@ fn hand_over(
         workspace,
         settings,
         mut plan,
+        events,
         ..
     } = recalled;
-    let paths: Vec<Option<&str>> = paths.iter().map(Option::as_deref).collect();
-    let request = review::fix_request(&settings, &plan, findings.clone(), &paths, &files)?;
+    let request = review::fix_request(&settings, &plan, &events, findings.clone(), &files)?;
     request.add_agents(&mut plan);
     let agents = lookup::programs(&plan, &[], &workspace)?;
     let outputs = &reports.put_aside(workspace.root(), outputs)?;

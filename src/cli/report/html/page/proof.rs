@@ -135,13 +135,17 @@ fn asked<'a>(
         );
     }
     for event in events {
-        if let EventKind::Review(ReviewEvent::AnswersReused { call, asked, .. }) = &event.kind
+        if let EventKind::Review(ReviewEvent::AnswersReused { call, reuse }) = &event.kind
             && let Purpose::Review { round: 1, shard } = call.purpose
             && call.agent == *reviewer
         {
             shown.insert(
                 shard,
-                asked.iter().map(|asked| asked.file.as_str()).collect(),
+                reuse
+                    .asked
+                    .iter()
+                    .map(|asked| asked.file.as_str())
+                    .collect(),
             );
         }
     }

@@ -217,9 +217,9 @@ impl EventLines {
                 let files = count(shards.iter().map(Vec::len).sum::<usize>(), "changed file");
                 vec![style.strong(format!("Round {round}: {files}"))]
             }
-            ReviewEvent::AnswersReused {
-                call, from, asked, ..
-            } => vec![self.reused(call, from, asked.len())],
+            ReviewEvent::AnswersReused { call, reuse } => {
+                vec![self.reused(call, &reuse.from, reuse.asked.len())]
+            }
             ReviewEvent::FilesReviewed { .. }
             | ReviewEvent::FindingsCompared { .. }
             | ReviewEvent::ComparisonsReused { .. } => Vec::new(),
@@ -320,13 +320,10 @@ impl EventLines {
                     request.findings.iter().map(ToString::to_string).collect();
                 vec![format!("The coder receives {}", findings.join(", "))]
             }
-            ReviewEvent::TreeChanged { call, changes, .. } => self.changed(&call.agent, changes),
-            ReviewEvent::Verified {
-                command,
-                passed,
-                tail,
-                ..
-            } => self.verified(command, *passed, tail),
+            ReviewEvent::TreeChanged(change) => self.changed(&change.call.agent, &change.changes),
+            ReviewEvent::Verified(checked) => {
+                self.verified(&checked.command, checked.passed, &checked.tail)
+            }
         }
     }
 
@@ -620,7 +617,7 @@ mod tests {
     use crate::cli::style::fixture::{
         call, dispute, event, finding, finished, response, ruling, started,
     };
-    use glee_model::domain::event::Settlement;
+    use glee_model::domain::event::{Settlement, TreeChange, Verified};
     use glee_model::domain::{
         Answer, AnswerStatus, Disposition, DisputeNumber, ExitReason, FindingId, Recheck, Route,
         RulingWord,
@@ -712,13 +709,13 @@ mod tests {
                     complete: true,
                 },
             ),
-            EventKind::Review(ReviewEvent::TreeChanged {
+            EventKind::Review(ReviewEvent::TreeChanged(TreeChange {
                 call: respond,
                 tree: "5c".to_owned(),
                 changes: vec![change],
-                touched: vec![FindingId::new(2)],
+                touched: [FindingId::new(2)].into(),
                 partly: Vec::new(),
-            }),
+            })),
             EventKind::Dispute(DisputeEvent::DisputeOpened {
                 dispute: Box::new(dispute(3, weak, "It is no secret.", &[])),
             }),
@@ -753,12 +750,12 @@ mod tests {
                 call("rules", Purpose::Recheck { round: 1 }),
                 CallAnswer::Recheck { checks },
             ),
-            EventKind::Review(ReviewEvent::Verified {
+            EventKind::Review(ReviewEvent::Verified(Verified {
                 round: 1,
                 command: "cargo test".to_owned(),
                 passed: false,
                 tail: "one\n\x1b[31mtwo\n".to_owned(),
-            }),
+            })),
             EventKind::Review(ReviewEvent::RoundStarted {
                 round: 2,
                 shards: vec![vec![]],

@@ -157,18 +157,14 @@ impl Fold {
                     purpose: Purpose::Review { round: 1, shard: 0 },
                     attempt: 1,
                 };
-                let (findings, origins, asked, superseded) =
-                    (Vec::new(), Vec::new(), Vec::new(), Vec::new());
                 Some((
                     run,
                     ReviewEvent::AnswersReused {
                         call,
-                        from,
-                        findings,
-                        origins,
-                        asked,
-                        superseded,
-                        reads: Vec::new(),
+                        reuse: Box::new(Reuse {
+                            from,
+                            ..Reuse::default()
+                        }),
                     }
                     .into(),
                 ))
@@ -420,17 +416,15 @@ impl Fold {
                     purpose: Purpose::Respond { round: 1 },
                     attempt: 1,
                 };
-                let (tree, changes, touched) =
-                    (String::new(), Vec::new(), vec![FindingId::new(finding)]);
                 Some((
                     run,
-                    ReviewEvent::TreeChanged {
+                    ReviewEvent::TreeChanged(TreeChange {
                         call,
-                        tree,
-                        changes,
-                        touched,
+                        tree: String::new(),
+                        changes: Vec::new(),
+                        touched: [FindingId::new(finding)].into(),
                         partly: Vec::new(),
-                    }
+                    })
                     .into(),
                 ))
             }

@@ -11,10 +11,11 @@ use proptest::sample::select;
 use super::*;
 use crate::history::projections;
 use fold::Fold;
-use glee_model::domain::event::{CallAnswer, CallId, FixRequest, Purpose};
+use glee_model::domain::event::{CallAnswer, CallId, FixRequest, Purpose, TreeChange};
 use glee_model::domain::{
     Agent, AgreementCount, CallMetadata, Class, Corroboration, Cwe, DebateMessage, Dispute,
-    FindingTally, Objector, PanelVote, Person, Recheck, Role, RulingAudit, Sides, TallyKind, Usage,
+    FindingTally, Objector, PanelVote, Person, Recheck, Reuse, Role, RulingAudit, Sides, TallyKind,
+    Usage,
 };
 
 const REVIEWERS: [&str; 3] = ["ada", "bob", "cyd"];

@@ -12,16 +12,9 @@ fn answered(run: &str, reviewer: &str, journal: &mut Journal) {
         purpose,
         attempt: 1,
     };
-    let (from, findings, origins) = (Vec::new(), Vec::new(), Vec::new());
-    let (asked, superseded) = (Vec::new(), Vec::new());
     let event = ReviewEvent::AnswersReused {
         call,
-        from,
-        findings,
-        origins,
-        asked,
-        superseded,
-        reads: Vec::new(),
+        reuse: Box::default(),
     };
     journal.append(&super::super::run(run), event).unwrap();
 }
@@ -104,17 +97,16 @@ fn fix(journal: &mut Journal, run: &str) {
         purpose,
         attempt: 1,
     };
-    let (tree, changes, touched) = (String::new(), Vec::new(), vec![FindingId::new(3)]);
     journal
         .append(
             &id,
-            ReviewEvent::TreeChanged {
+            ReviewEvent::TreeChanged(TreeChange {
                 call,
-                tree,
-                changes,
-                touched,
+                tree: String::new(),
+                changes: Vec::new(),
+                touched: [FindingId::new(3)].into(),
                 partly: Vec::new(),
-            },
+            }),
         )
         .unwrap();
 }

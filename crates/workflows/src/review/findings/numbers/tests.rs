@@ -19,7 +19,7 @@ use crate::review::state::ReviewState;
 use crate::run::redaction::Redaction;
 use glee_agents::samples;
 use glee_model::domain::event::{
-    CallAnswer, CallId, EventKind, Mode, Plan, PullRequestPlan, Purpose, ReviewEvent, RunEvent,
+    CallAnswer, CallId, EventKind, Plan, PullRequestPlan, Purpose, ReviewEvent, RunEvent,
 };
 use glee_model::domain::{
     Agent, AnswerStatus, CallMetadata, Coverage, Finding, FindingId, PostedProblem, ProblemKey,
@@ -408,23 +408,9 @@ fn started(shards: Vec<Vec<Coverage>>, posted: Vec<PostedProblem>) -> EventKind 
     let plan = Box::new(Plan {
         root: "/tree".to_owned(),
         target: "src/".to_owned(),
-        commit: None,
         tree: "blake3:0".to_owned(),
-        mode: Mode::Review,
         agents: REVIEWERS.into_iter().map(agent).collect(),
-        backups: Vec::new(),
-        comparers: Vec::new(),
         shards,
-        skipped: Vec::new(),
-        settings: BTreeMap::new(),
-        steered_by: None,
-        at_base: None,
-        loosened: Vec::new(),
-        own: Vec::new(),
-        staged: None,
-        on_dispute: None,
-        rulings_at: None,
-        target_args: None,
         pull_request: Some(PullRequestPlan {
             number: 1,
             link: String::new(),
@@ -434,6 +420,7 @@ fn started(shards: Vec<Vec<Coverage>>, posted: Vec<PostedProblem>) -> EventKind 
             rulings: Vec::new(),
             posted,
         }),
+        ..Plan::default()
     });
     EventKind::Review(ReviewEvent::RunStarted { plan })
 }

@@ -28,8 +28,8 @@ use crate::review::{
 };
 use crate::run::{error::RunError, redaction::Redaction, workflow::Step};
 use glee_model::domain::event::{
-    CallAnswer, CallId, DisputeEvent, EventKind, FixRequest, PartlyChanged, Purpose, ReviewEvent,
-    RunEvent,
+    CallAnswer, CallId, DisputeEvent, EventKind, FixRequest, Purpose, ReviewEvent, RunEvent,
+    TreeChange,
 };
 use glee_model::domain::{
     CallMetadata, Dispute, DisputeNumber, Finding, FindingId, Objector, Outcome, Response, Route,
@@ -351,7 +351,11 @@ impl Replay<'_> {
         let mut events = Vec::new();
         if let (Some(reuse), None) = (self.record.reuse(call), self.state.reuse(call)) {
             let is_complete = reuse.asked.is_empty();
-            events.push(reuse.clone().event(call.clone()));
+            let reused = ReviewEvent::AnswersReused {
+                call: call.clone(),
+                reuse: Box::new(reuse.clone()),
+            };
+            events.push(reused.into());
             if is_complete {
                 return events;
             }
@@ -503,42 +507,26 @@ impl Replay<'_> {
     }
 
     fn tree(&self, call: &CallId) -> EventKind {
-        // A call that failed was made again with the same id when the run was resumed.
-        let known = || {
-            let changes = self.record.tree_changes.iter();
-            changes.filter(|change| change.call == *call)
-        };
-        let touched = known().flat_map(|known| self.now(known.touched.iter().copied()).concat());
-        let touched = touched.collect();
-        let partly = known()
-            .next_back()
-            .into_iter()
-            .flat_map(|known| &known.partly);
-        let partly = partly.flat_map(|(finding, unchanged)| {
-            let now = self.now(std::iter::once(*finding)).into_iter().flatten();
-            now.map(|finding| PartlyChanged {
-                finding,
-                unchanged: unchanged.clone(),
-            })
-        });
-        let partly = partly.collect();
-        let last = || {
-            coder_changes::last_tree(&self.state)
-                .cloned()
-                .unwrap_or_default()
-        };
-        let tree = known()
-            .next_back()
-            .map_or_else(last, |known| known.tree.clone());
-        let changes = known().flat_map(|known| known.changes.clone()).collect();
-        ReviewEvent::TreeChanged {
+        let mut tree_change = TreeChange {
             call: call.clone(),
-            tree,
-            changes,
-            touched,
-            partly,
+            tree: coder_changes::last_tree(&self.state)
+                .cloned()
+                .unwrap_or_default(),
+            changes: Vec::new(),
+            touched: BTreeSet::new(),
+            partly: Vec::new(),
+        };
+        // A call that failed was made again with the same id when the run was resumed.
+        for known in &self.record.tree_changes {
+            if known.call == *call {
+                tree_change.tree.clone_from(&known.tree);
+                tree_change.changes.extend(known.changes.iter().cloned());
+                let touched = self.now(known.touched.iter().copied());
+                tree_change.touched.extend(touched.concat());
+                tree_change.partly = self.each(&known.partly, |partly| &mut partly.finding);
+            }
         }
-        .into()
+        ReviewEvent::TreeChanged(tree_change).into()
     }
 
     /// Returns the events that open the disputes of the replay. A dispute that matches a recorded dispute gets

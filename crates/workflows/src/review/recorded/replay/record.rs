@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::review::state::ReviewState;
-use glee_model::domain::event::{CallId, Event, EventKind, Plan, Purpose, ReviewEvent};
+use glee_model::domain::event::{CallId, Event, EventKind, Plan, Purpose, ReviewEvent, Verified};
 use glee_model::domain::{
     CitedCode, Disposition, EarlierDispute, Relation, RulingRef, RunId, Tag, Untrusted,
 };
@@ -102,7 +102,7 @@ pub(super) fn checks(events: &[Event]) -> Vec<RecordedCheck> {
     for event in events {
         match &event.kind {
             EventKind::Review(ReviewEvent::TreeChanged { .. }) => after += 1,
-            kind @ EventKind::Review(ReviewEvent::Verified { round, .. }) => {
+            kind @ EventKind::Review(ReviewEvent::Verified(Verified { round, .. })) => {
                 checks.push(RecordedCheck {
                     round: *round,
                     after,

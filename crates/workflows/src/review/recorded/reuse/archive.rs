@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use crate::run::redaction::Redaction;
-use glee_model::domain::{AgentName, FileReview, RawFinding, ReadSet, RunId};
+use glee_model::domain::{AgentName, FileReview, RawFinding, ReviewedFiles, RunId};
 use glee_protocol::{request::SourceFile, text::location};
 use glee_store::history::store::Journal;
 use glee_workspace::diff::delta::Delta;
@@ -80,29 +80,19 @@ pub(crate) enum KnownAnswer {
 /// The id of a run, and the number of an event of this run.
 pub(crate) type RecordedAt = (RunId, u64);
 
-pub(crate) struct RecordedAnswer {
-    pub salt: String,
-    pub files: Vec<FileReview>,
-    pub others: Vec<RawFinding>,
-    pub places: BTreeMap<String, String>,
-    pub reads: Option<Vec<ReadSet>>,
-}
-
-impl RecordedAnswer {
-    /// Whether the other files in which findings of a review have places are unchanged. `current` contains the keys of
-    /// the files under review. A file that is not under review counts as unchanged.
-    pub(crate) fn has_same_places(
-        &self,
-        review: &FileReview,
-        current: &BTreeMap<&str, &str>,
-    ) -> bool {
-        let findings = review.findings.iter().chain(&self.others);
-        let mut files = findings
-            .flat_map(|finding| &finding.places)
-            .map(|place| place.file.as_str())
-            .filter(|file| *file != review.file);
-        files.all(|file| self.places.get(file).map(String::as_str) == current.get(file).copied())
-    }
+/// Whether the other files in which findings of a review have places are unchanged. `current` contains the keys of
+/// the files under review. A file that is not under review counts as unchanged.
+pub(crate) fn has_same_places(
+    recorded: &ReviewedFiles,
+    review: &FileReview,
+    current: &BTreeMap<&str, &str>,
+) -> bool {
+    let findings = review.findings.iter().chain(&recorded.others);
+    let mut files = findings
+        .flat_map(|finding| &finding.places)
+        .map(|place| place.file.as_str())
+        .filter(|file| *file != review.file);
+    files.all(|file| recorded.places.get(file).map(String::as_str) == current.get(file).copied())
 }
 
 pub struct Archive<'a> {

@@ -26,8 +26,8 @@ use glee_agents::{AdapterKind, Agents};
 use glee_builtin::{self as builtin, rules::PROJECT_RULES};
 use glee_model::domain::event::{CallAnswer, CallId, EventKind, Plan, Purpose, ReviewEvent};
 use glee_model::domain::{
-    Agent, AskedFile, Coverage, FileReview, HashedRead, RawFinding, ReadExtent, ReadSet, Role,
-    TracedRead,
+    Agent, AskedFile, Coverage, FileReview, HashedRead, RawFinding, ReadExtent, ReadSet, Reuse,
+    ReviewedFiles, Role, TracedRead,
 };
 use glee_protocol::prompts::{self, PromptError};
 use glee_protocol::{request::SourceFile, secrets};
@@ -223,7 +223,7 @@ impl Archive<'_> {
                 if state.reuse(&call).is_none()
                     && state.last_call(&call.agent, &call.purpose).is_none()
                 {
-                    events.push(reuse.event(call));
+                    events.push(recorded(call, reuse));
                 }
             }
         }
@@ -499,7 +499,6 @@ impl Archive<'_> {
                 findings: unique,
             });
         }
-        let (call, asker) = (call.clone(), asker.clone());
         let mut places: BTreeMap<String, String> = BTreeMap::new();
         let recorded = files.iter().flat_map(|file| &file.findings).chain(&others);
         for place in recorded.flat_map(|finding| &finding.places) {
@@ -512,18 +511,30 @@ impl Archive<'_> {
             }
         }
         (!files.is_empty()).then(|| {
-            ReviewEvent::FilesReviewed {
-                call,
-                asker,
+            let review = ReviewedFiles {
+                asker: asker.clone(),
                 salt,
                 files,
                 others,
                 places,
                 reads,
+            };
+            ReviewEvent::FilesReviewed {
+                call: call.clone(),
+                review: Box::new(review),
             }
             .into()
         })
     }
+}
+
+/// A list of origins that are all unknown is recorded as an empty list.
+fn recorded(call: CallId, mut reuse: Reuse) -> EventKind {
+    if reuse.origins.iter().all(Option::is_none) {
+        reuse.origins.clear();
+    }
+    let reuse = Box::new(reuse);
+    ReviewEvent::AnswersReused { call, reuse }.into()
 }
 
 pub fn review_of(shard: usize) -> Purpose {

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::archive::{Archive, KnownAnswer, LARGE, RecordedAnswer, RecordedAt, SMALL, ShownFile};
+use super::archive::{Archive, KnownAnswer, LARGE, RecordedAt, SMALL, ShownFile, has_same_places};
 use super::origins::Origins;
-use crate::review::state::Reuse;
 use glee_model::domain::event::{EventKind, ReviewEvent};
-use glee_model::domain::{Agent, AskedFile, FileReview, HashedRead, RawFinding, ReusedFrom, RunId};
+use glee_model::domain::{
+    Agent, AskedFile, FileReview, HashedRead, RawFinding, Reuse, ReusedFrom, ReviewedFiles, RunId,
+};
 use glee_protocol::request::SourceFile;
 use glee_store::history::JournalError;
 use glee_workspace::diff::delta::Delta;
@@ -15,7 +16,7 @@ use glee_workspace::select::read_hashes::ReadHashes;
 pub(super) struct Finder<'a> {
     archive: &'a Archive<'a>,
     asker: &'a str,
-    records: HashMap<RecordedAt, Option<RecordedAnswer>>,
+    records: HashMap<RecordedAt, Option<ReviewedFiles>>,
     sound: HashMap<RunId, bool>,
     /// Whether everything is unchanged that an answer rests on beside the files that were sent.
     current: HashMap<RecordedAt, bool>,
@@ -114,7 +115,8 @@ impl<'a> Finder<'a> {
                         .iter()
                         .all(|review| keys.contains(review.key.as_str()))
             });
-            if !is_whole || record.is_some_and(|record| !record.has_same_places(review, &current)) {
+            if !is_whole || record.is_some_and(|record| !has_same_places(record, review, &current))
+            {
                 *known = KnownAnswer::Nothing;
             }
         }
@@ -369,21 +371,11 @@ impl<'a> Finder<'a> {
             let record = event.and_then(|event| match event.kind {
                 // A damaged database index can return a wrong event, so the reviewer's key in the event is
                 // checked.
-                EventKind::Review(ReviewEvent::FilesReviewed {
-                    asker,
-                    salt,
-                    files,
-                    others,
-                    places,
-                    reads,
-                    ..
-                }) if asker == self.asker => Some(RecordedAnswer {
-                    salt,
-                    files,
-                    others,
-                    places,
-                    reads,
-                }),
+                EventKind::Review(ReviewEvent::FilesReviewed { review, .. })
+                    if review.asker == self.asker =>
+                {
+                    Some(*review)
+                }
                 _ => None,
             });
             self.records.insert(place.clone(), record);
