@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::hosts::Thread;
 use crate::pull_request::input::RequestReview;
 use crate::pull_request::marker::{self, FindingMark, FindingName};
-use crate::review::findings::recognition;
+use crate::review::findings::pairing;
 use glee_model::domain::{Anchor, Finding, SettledFinding};
 use glee_model::rules::consensus::similarity::identity::Wordings;
 use glee_workspace::code::anchors::{self, Blocks};
@@ -102,8 +102,9 @@ fn matched(
     });
     let (of_finding, later): (Vec<usize>, Vec<&Anchor>) = places.unzip();
     let mut taken = BTreeSet::new();
-    for (earlier, later) in recognition::likenesses(&earlier, &later, &text_of) {
-        let (known, finding) = (old[earlier], of_finding[later]);
+    for pair in pairing::likenesses(&earlier, &later, &text_of) {
+        let known = old[pair.known];
+        let finding = of_finding[pair.found];
         if !matched.contains_key(&known) && taken.insert(finding) {
             matched.insert(known, finding);
         }

@@ -49,7 +49,7 @@ use glee_model::domain::{
 };
 use glee_workspace::{Target, Unfollowed, WorkspaceError};
 
-pub use crate::review::recorded::preview::{Preview, preview};
+pub use crate::review::recorded::preview::{Preview, PreviewQuery, preview};
 pub use crate::review::recorded::prune::{Pruned, prune, prune_transcripts};
 pub use crate::review::recorded::replay::{Replayed, replay};
 pub use crate::review::recorded::tree_findings::{Standing, TreeFinding, TreeQuery};
@@ -334,9 +334,7 @@ fn budget_notices(review: &ReviewWorkflow, rest: Rest) -> Vec<String> {
     let untold = |key: &str, is_unknown: &dyn Fn(&Usage) -> bool| {
         let embedded = |name: &AgentName| {
             state
-                .plan
-                .iter()
-                .flat_map(|plan| &plan.agents)
+                .planned()
                 .any(|agent| agent.name == *name && agent.is_embedded())
         };
         let silent = state

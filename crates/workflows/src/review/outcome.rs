@@ -50,7 +50,7 @@ pub fn exit(state: &ReviewState, review: &ReviewSettings) -> ExitReason {
                 && matches!(&call.answer, CallAnswer::Failed { cause: Some(cause), .. } if cause.is_exhausted())
         }),
         violated: !state.violated.is_empty(),
-        verify_failed: state.verified.iter().any(|verified| !verified.passed),
+        verify_failed: state.failing().next().is_some(),
         unread: state.blind
             || coverage::is_blind(state)
             || match review.skipped {
@@ -84,18 +84,12 @@ fn agent_failed(state: &ReviewState) -> bool {
     let unconfirmed = |finding| state.finding_state(finding) == FindingState::Unconfirmed;
     state.findings.iter().any(unconfirmed)
         || last_calls(state).into_iter().any(|(id, call)| {
-            let failed = matches!(
-                call.answer,
-                CallAnswer::Failed { .. } | CallAnswer::Invalid { .. }
-            );
-            failed
+            call.answer.is_missing()
                 && match &id.purpose {
                     Purpose::Respond { .. } | Purpose::Enforce { .. } => true,
                     // A failed repair call counts as a failure only if the commands of `review.verify` still
                     // fail.
-                    Purpose::Repair { .. } => {
-                        state.verified.iter().any(|verified| !verified.passed)
-                    }
+                    Purpose::Repair { .. } => state.failing().next().is_some(),
                     Purpose::Judge { dispute } => state
                         .disputes
                         .get(dispute)
@@ -214,7 +208,7 @@ fn notices(state: &ReviewState) -> Vec<String> {
     notices.extend(not_compared(state));
     notices.extend(lowered(state));
     notices.extend(optional(state));
-    for verified in state.verified.iter().filter(|verified| !verified.passed) {
+    for verified in state.failing() {
         let tries = state.repairs(verified.round);
         let tried = match tries {
             0 => String::new(),

@@ -88,13 +88,10 @@ pub fn plan(
     root: &std::path::Path,
     target: &Target,
 ) -> Result<Plan, ReviewPlanError> {
-    let PlannedAgents {
-        agents,
-        backups,
-        comparers,
-    } = match target.files.as_slice() {
-        [] => PlannedAgents::default(),
-        _ => planned_agents(settings, mode, asks, target)?,
+    let agents = if target.files.is_empty() {
+        Plan::default()
+    } else {
+        planned_agents(settings, mode, asks, target)?
     };
     Ok(Plan {
         root: root.to_string_lossy().into_owned(),
@@ -102,22 +99,11 @@ pub fn plan(
         commit: target.commit.clone(),
         tree: target.tree.clone(),
         mode,
-        agents,
-        backups,
-        comparers,
         shards: target.coverage(),
         skipped: target.skipped.clone(),
         settings: settings.recorded(),
-        ..Plan::default()
+        ..agents
     })
-}
-
-/// The agents of a run.
-#[derive(Default)]
-struct PlannedAgents {
-    agents: Vec<Agent>,
-    backups: Vec<Agent>,
-    comparers: Vec<Agent>,
 }
 
 /// Empties a target that contains only documents, if the reviewers read only code.
@@ -135,12 +121,13 @@ pub fn leave_out_documents(settings: &Settings, target: &mut Target) {
     }
 }
 
+/// A plan that has only its agents.
 fn planned_agents(
     settings: &Settings,
     mode: Mode,
     asks: bool,
     target: &Target,
-) -> Result<PlannedAgents, ReviewPlanError> {
+) -> Result<Plan, ReviewPlanError> {
     let mut agents: Vec<Agent> = reviewers(settings)?.into_iter().cloned().collect();
     if let Some(quorum) = settings.review.quorum
         && usize::try_from(quorum).is_ok_and(|quorum| quorum > agents.len())
@@ -181,10 +168,11 @@ fn planned_agents(
     let mut backups = backups(settings, &agents)?;
     private_keys(settings, agents.iter().chain(&backups), &target.files)?;
     let comparers = comparers(settings, &agents, &mut backups, &target.files);
-    Ok(PlannedAgents {
+    Ok(Plan {
         agents,
         backups,
         comparers,
+        ..Plan::default()
     })
 }
 

@@ -101,10 +101,8 @@ impl RequestBuilder<'_> {
     }
 
     fn review(&self, call: &CallId, round: u32, shard: u32) -> Task {
-        let shards = usize::try_from(round - 1)
-            .ok()
-            .and_then(|round| self.state.rounds.get(round));
-        let covered = shards.and_then(|shards| shards.get(usize::try_from(shard).ok()?));
+        let shards = self.state.shards(round);
+        let covered = usize::try_from(shard).ok().and_then(|at| shards.get(at));
         let reused = self.state.reuse(call);
         let ask =
             |path: &str| reused.map(|reused| reused.asked.iter().find(|ask| ask.file == path));
@@ -124,12 +122,8 @@ impl RequestBuilder<'_> {
             _ => file,
         };
         let files = asked.into_iter().map(shown).collect();
-        let reviewer = self
-            .state
-            .plan
-            .iter()
-            .flat_map(|plan| &plan.agents)
-            .find(|agent| agent.name == call.agent);
+        let mut agents = self.state.planned();
+        let reviewer = agents.find(|agent| agent.name == call.agent);
         let focus = reviewer
             .map(|agent| agent.focus.clone())
             .unwrap_or_default();
@@ -168,14 +162,10 @@ impl RequestBuilder<'_> {
 
     fn examine(&self, call: &CallId, round: u32) -> Task {
         let ids = self.state.unexamined(&call.agent, round);
-        let plain = |finding: &Finding| Finding {
-            consensus: None,
-            ..finding.clone()
-        };
         let findings: Vec<Finding> = ids
             .iter()
             .filter_map(|id| self.state.finding(*id))
-            .map(plain)
+            .map(Finding::without_consensus)
             .collect();
         Task::Examine {
             files: self.files_of(round, findings.iter()),
@@ -185,21 +175,13 @@ impl RequestBuilder<'_> {
     }
 
     fn defend(&self, call: &CallId, round: u32) -> Task {
-        let challenged: Vec<Challenged> = self
-            .state
-            .undefended(&call.agent, round)
-            .into_iter()
-            .filter_map(|(id, challenges)| {
-                let finding = Finding {
-                    consensus: None,
-                    ..self.state.finding(id)?.clone()
-                };
-                Some(Challenged {
-                    finding,
-                    challenges,
-                })
-            })
-            .collect();
+        let mut challenged = Vec::new();
+        for (id, challenges) in self.state.undefended(&call.agent, round) {
+            challenged.extend(self.state.finding(id).map(|finding| Challenged {
+                finding: finding.without_consensus(),
+                challenges,
+            }));
+        }
         Task::Defend {
             files: self.files_of(round, challenged.iter().map(|item| &item.finding)),
             challenged,
@@ -224,12 +206,7 @@ impl RequestBuilder<'_> {
             .into_iter()
             .filter_map(|id| self.state.finding(id))
             .map(|finding| self.item(finding));
-        let failing = self
-            .state
-            .verified
-            .iter()
-            .filter(|verified| !verified.passed);
-        let failing = failing.map(|verified| FailedCheck {
+        let failing = self.state.failing().map(|verified| FailedCheck {
             command: verified.command.clone(),
             output: verified.tail.as_str().into(),
         });
@@ -331,7 +308,7 @@ impl RequestBuilder<'_> {
         let context = RoundContext {
             state: self.state,
             round,
-            lists: &MergeSettings::of(&self.state.settings),
+            lists: MergeSettings::of(&self.state.settings.review),
             sources: self.sources,
             workspace: self.trees.workspace,
             past: None,
@@ -345,10 +322,7 @@ impl RequestBuilder<'_> {
         let uncertain = self.state.uncompared(round);
         let pairs: Vec<UncertainPair> = uncertain
             .map(|(finding, earlier)| UncertainPair {
-                finding: Finding {
-                    consensus: None,
-                    ..finding.clone()
-                },
+                finding: finding.without_consensus(),
                 earlier: earlier.clone(),
             })
             .collect();

@@ -488,10 +488,7 @@ fn enforce(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Revi
 }
 
 fn verify(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
-    let changed = state
-        .tree_changes
-        .iter()
-        .any(|change| !change.changes.is_empty());
+    let changed = state.file_changes().next().is_some();
     if policy.mode != Mode::Review && changed && state.verified.len() < policy.verify {
         return vec![Step::Effect(ReviewEffect::Verify { round })];
     }
@@ -501,9 +498,7 @@ fn verify(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Revie
 /// Sends the output of failed commands to the coders that edited files, in turn. Stops when the commands pass. A coder
 /// is left out after a call that changes no file, and after `policy.repairs` calls.
 fn repair(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
-    let fails =
-        policy.mode != Mode::Review && state.verified.iter().any(|verified| !verified.passed);
-    if !fails {
+    if policy.mode == Mode::Review || state.failing().next().is_none() {
         return Vec::new();
     }
     let calls = state

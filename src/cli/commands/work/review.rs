@@ -496,12 +496,14 @@ fn previews(
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let preview = review::preview(
-        (workspace, settings, agents),
-        plan,
-        target,
-        (journal.as_ref(), &bindings),
-    );
+    let query = review::PreviewQuery {
+        workspace,
+        settings,
+        agents,
+        journal: journal.as_ref(),
+        bindings: &bindings,
+    };
+    let preview = review::preview(query, plan, target);
     Ok(runtime.block_on(preview)?)
 }
 

@@ -278,3 +278,10 @@ pub enum CallAnswer {
         cause: Option<FailureKind>,
     },
 }
+
+impl CallAnswer {
+    /// Whether the agent gave no valid answer.
+    pub fn is_missing(&self) -> bool {
+        matches!(self, Self::Failed { .. } | Self::Invalid { .. })
+    }
+}

@@ -58,6 +58,12 @@ pub struct RawFinding {
 }
 
 impl RawFinding {
+    /// The first and the last line of the main place.
+    pub fn lines(&self) -> Option<(u32, u32)> {
+        let line = self.line?;
+        Some((line, self.end_line.unwrap_or(line)))
+    }
+
     /// The title and the body.
     pub fn text(&self) -> Untrusted {
         if self.body.is_blank() {
@@ -263,6 +269,14 @@ impl Finding {
         positions
             .filter(|position| !position.denial.is_blank())
             .map(|position| (&position.reviewer, &position.denial))
+    }
+
+    /// The finding without what the other reviewers said of it.
+    pub fn without_consensus(&self) -> Self {
+        Self {
+            consensus: None,
+            ..self.clone()
+        }
     }
 
     /// Whether the reviewers contradict each other about the finding.

@@ -148,14 +148,8 @@ impl Trees<'_> {
     /// Returns the result of [`Self::all_changes`]. If the recorded trees no longer exist, returns the recorded
     /// changes of all calls.
     pub(crate) fn all_changes_or_recorded(&self, state: &ReviewState) -> Vec<FileChange> {
-        let recorded = |_| {
-            state
-                .tree_changes
-                .iter()
-                .flat_map(|change| change.changes.clone())
-                .collect()
-        };
-        self.all_changes(state).unwrap_or_else(recorded)
+        self.all_changes(state)
+            .unwrap_or_else(|_| state.file_changes().cloned().collect())
     }
 }
 

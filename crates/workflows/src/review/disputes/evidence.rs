@@ -95,11 +95,7 @@ impl RequestBuilder<'_> {
     /// Lists the code that the coder wrote in this run. A file that is not in `shown` is listed without line
     /// numbers.
     pub fn written(&self, shown: &[SourceFile]) -> Vec<CoderWritten> {
-        let changed = self
-            .state
-            .tree_changes
-            .iter()
-            .flat_map(|change| &change.changes);
+        let changed = self.state.file_changes();
         let paths: BTreeSet<&str> = changed.map(|change| change.file.as_str()).collect();
         let written = |path: &str| {
             let path = path.to_owned();
@@ -118,11 +114,7 @@ impl RequestBuilder<'_> {
     }
 
     fn is_changed(&self, path: &str) -> bool {
-        self.state
-            .tree_changes
-            .iter()
-            .flat_map(|change| &change.changes)
-            .any(|change| change.file == path)
+        self.state.file_changes().any(|change| change.file == path)
     }
 
     fn versions(&self, round: u32, path: &str) -> Vec<String> {

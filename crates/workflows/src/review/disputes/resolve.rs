@@ -5,13 +5,14 @@
 //! finding of a pull request: the next job has another history, in which only a person's ruling closes such a finding.
 
 use crate::review::disputes::references::Support;
+use crate::review::findings::round::MergeSettings;
 use crate::review::requests::RequestBuilder;
 use glee_model::domain::event::{CallAnswer, Purpose};
 use glee_model::domain::{
     AgentName, Dispute, DisputeNumber, Finding, PanelVote, Ruler, Ruling, RulingRecord, RulingWord,
-    Severity, Tag, Untrusted,
+    Severity, Untrusted,
 };
-use glee_model::rules::review::{mandatory, objections, rulings};
+use glee_model::rules::review::{objections, rulings};
 use glee_model::rules::votes::panel;
 use glee_protocol::text::references::{Reference, reference, references};
 use glee_store::config::settings::ReviewSettings;
@@ -78,18 +79,15 @@ pub(crate) fn counted_by(
 
 /// If a ruling dismisses a finding but gives the finding a mandatory tag, the ruling becomes an ESCALATE.
 fn lowered(ruling: Ruling, review: &ReviewSettings) -> Ruling {
-    let (mandatory, optional) = (review.mandatory(), review.optional());
-    let is_mandatory =
-        |tag: Tag| mandatory::is_mandatory(&Severity::known(tag), &mandatory, &optional);
-    match ruling
-        .new_tag
-        .filter(|tag| ruling.duplicate_of.is_none() && is_mandatory(*tag))
-    {
-        None => ruling,
-        Some(tag) => escalated(
-            &ruling,
-            &format!("the finding was dismissed as [{tag}], which is mandatory as well"),
-        ),
+    let lists = MergeSettings::of(review);
+    match ruling.new_tag {
+        Some(tag) if ruling.duplicate_of.is_none() && lists.is_mandatory(&Severity::known(tag)) => {
+            escalated(
+                &ruling,
+                &format!("the finding was dismissed as [{tag}], which is mandatory as well"),
+            )
+        }
+        Some(_) | None => ruling,
     }
 }
 

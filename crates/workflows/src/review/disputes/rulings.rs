@@ -153,13 +153,8 @@ pub fn shared_form(
     let last = dispute.rulings.last();
     let state = ReviewState::of(events);
     let model = |name: &AgentName| {
-        let planned = state
-            .plan
-            .iter()
-            .flat_map(|plan| &plan.agents)
-            .chain(&state.called_judges);
-        planned
-            .into_iter()
+        let mut agents = state.planned().chain(&state.called_judges);
+        agents
             .find(|agent| agent.name == *name)
             .and_then(|agent| agent.model.clone())
     };
@@ -247,13 +242,11 @@ pub fn known(
         binding.ended = binding.ended.into_iter().chain(ended).min();
     }
     let superseded = recognition::superseded(&bindings);
-    let mut index = 0..;
-    bindings.retain(|_| {
-        !index
-            .next()
-            .is_some_and(|index| superseded.contains_key(&index))
-    });
-    Ok(bindings)
+    let in_force = bindings.into_iter().enumerate();
+    Ok(in_force
+        .filter(|(index, _)| !superseded.contains_key(index))
+        .map(|(_, binding)| binding)
+        .collect())
 }
 
 /// Returns all bindings of the history, and the shared rulings that are missing in the history. The result

@@ -1,7 +1,7 @@
 //! Reads earlier disputes and the disputed code.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
+use std::cell::{OnceCell, RefCell};
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::review::code::coder_changes::Trees;
@@ -15,14 +15,31 @@ use glee_workspace::code::anchors::Blocks;
 /// Glee reads the code of at most this number of rounds of an earlier run.
 const ROUNDS: u32 = 20;
 
-/// The reviewed versions of a file, by the run and the path.
-type Versions = HashMap<(RunId, String), Vec<Rc<str>>>;
+/// A version of a file, with the hashes of its blocks.
+struct Version {
+    text: Rc<str>,
+    blocks: HashSet<String>,
+}
+
+impl Version {
+    fn of(path: &str, text: Rc<str>) -> Self {
+        let blocks = Blocks::of(path, &text).hashes().cloned().collect();
+        Self { text, blocks }
+    }
+}
+
+/// The versions of a file in a run. Many findings can be about one file, so each version is read and divided once.
+struct Versions {
+    reviewed: Vec<Version>,
+    /// The versions in git, which are read only if no reviewed version has a block.
+    stored: OnceCell<Vec<Version>>,
+}
 
 #[derive(Clone)]
 pub struct Past<'a> {
     journal: &'a Journal,
     trees: Trees<'a>,
-    versions: RefCell<Versions>,
+    versions: RefCell<HashMap<(RunId, String), Rc<Versions>>>,
 }
 
 impl<'a> Past<'a> {
@@ -41,44 +58,59 @@ impl<'a> Past<'a> {
     /// Finds the version of a file that contains a block that was disputed in `run`. Searches the reviewed code first,
     /// then git. Returns `None` if no known version contains the block.
     pub fn text(&self, run: &RunId, anchor: &Anchor) -> Option<Rc<str>> {
-        let path = &anchor.file;
-        let has_block = |text: &Rc<str>| Blocks::of(path, text).place(anchor).is_some();
-        self.reviewed(run, path)
-            .into_iter()
-            .find(has_block)
-            .or_else(|| {
-                let plan = self.journal.plan(run).ok()??;
-                let recorded = || self.trees.read_at(&plan.tree, path);
-                let committed = || {
-                    self.trees
-                        .workspace
-                        .read_at_commit(plan.commit.as_deref()?, path)
-                };
-                let texts = [recorded(), committed()].into_iter().flatten();
-                texts
-                    .map(|bytes| String::from_utf8_lossy(&bytes).into())
-                    .find(has_block)
-            })
+        let versions = self.versions(run, &anchor.file);
+        let has_block = |version: &&Version| version.blocks.contains(&anchor.block);
+        let known = versions.reviewed.iter().find(has_block).or_else(|| {
+            let stored = versions
+                .stored
+                .get_or_init(|| self.stored(run, &anchor.file));
+            stored.iter().find(has_block)
+        });
+        known.map(|version| Rc::clone(&version.text))
     }
 
     pub fn reviewed(&self, run: &RunId, path: &str) -> Vec<Rc<str>> {
-        let mut versions = self.versions.borrow_mut();
-        let key = (run.clone(), path.to_owned());
-        let versions = versions.entry(key);
-        versions.or_insert_with(|| self.read(run, path)).clone()
+        let versions = self.versions(run, path);
+        let texts = versions.reviewed.iter();
+        texts.map(|version| Rc::clone(&version.text)).collect()
     }
 
-    fn read(&self, run: &RunId, path: &str) -> Vec<Rc<str>> {
+    fn versions(&self, run: &RunId, path: &str) -> Rc<Versions> {
+        let mut versions = self.versions.borrow_mut();
+        let key = (run.clone(), path.to_owned());
+        let known = versions.entry(key).or_insert_with(|| {
+            Rc::new(Versions {
+                reviewed: self.read(run, path),
+                stored: OnceCell::new(),
+            })
+        });
+        Rc::clone(known)
+    }
+
+    fn stored(&self, run: &RunId, path: &str) -> Vec<Version> {
+        let Ok(Some(plan)) = self.journal.plan(run) else {
+            return Vec::new();
+        };
+        let recorded = self.trees.read_at(&plan.tree, path);
+        let commit = plan.commit.as_deref();
+        let committed = commit.and_then(|commit| self.trees.workspace.read_at_commit(commit, path));
+        let texts = recorded.into_iter().chain(committed);
+        texts
+            .map(|bytes| Version::of(path, String::from_utf8_lossy(&bytes).into()))
+            .collect()
+    }
+
+    fn read(&self, run: &RunId, path: &str) -> Vec<Version> {
         let folder = self.journal.folder_of(run);
         let rounds =
             (1..=ROUNDS).map_while(|round| files::read(&Sources::path_in(&folder, round)).ok());
         let files = rounds
             .filter_map(|bytes| Sources::parse(&bytes).ok())
             .flatten();
-        let path = Redaction::ON.text(path);
+        let shown = Redaction::ON.text(path);
         files
-            .filter(|file| file.path == path)
-            .map(|file| file.text.into())
+            .filter(|file| file.path == shown)
+            .map(|file| Version::of(path, file.text.into()))
             .collect()
     }
 }

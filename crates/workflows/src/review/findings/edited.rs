@@ -61,13 +61,17 @@ pub(super) fn pairs(
         let anchors = old.iter().copied().chain(found);
         let wordings = Wordings::of(anchors.map(|(_, anchor, _)| *anchor));
         let texts: Vec<Option<Rc<str>>> = old.iter().map(|(known, ..)| text_then(*known)).collect();
-        let mut edits: HashMap<(&str, &str), (Blocks<'_>, TextDiff<'_, '_, str>)> = HashMap::new();
+        // Findings of one version share its text, so the text is known by its address.
+        let mut edits: HashMap<(&str, *const u8), (Blocks<'_>, TextDiff<'_, '_, str>)> =
+            HashMap::new();
         for (before, (known, anchor, line_then)) in old.iter().enumerate() {
             let edit = texts[before].as_deref().map(|then| {
-                &*edits.entry((&anchor.file, then)).or_insert_with(|| {
-                    let of_then = Blocks::of(&anchor.file, then);
-                    (of_then, unified::lines(then, &text))
-                })
+                &*edits
+                    .entry((&anchor.file, then.as_ptr()))
+                    .or_insert_with(|| {
+                        let of_then = Blocks::of(&anchor.file, then);
+                        (of_then, unified::lines(then, &text))
+                    })
             });
             let line_now = edit.map(|(_, diff)| unified::line_now(diff, *line_then));
             for (at, (finding, _, line)) in found.iter().enumerate() {

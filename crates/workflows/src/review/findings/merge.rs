@@ -66,7 +66,7 @@ impl RoundContext<'_> {
     pub fn compared<'b>(&'b self, text_of: TextOf<'b>) -> Round<'b> {
         Round {
             state: self.state,
-            lists: self.lists,
+            lists: &self.lists,
             text_of,
             past: self.past.as_ref(),
         }
@@ -138,15 +138,12 @@ impl RoundContext<'_> {
     }
 
     pub fn own(&self) -> Vec<Member> {
-        let (own, glee) = (
-            self.state
-                .plan
-                .iter()
-                .flat_map(|plan| &plan.own)
-                .enumerate(),
-            AgentName::from(GLEE),
-        );
-        self.members(own.map(|(index, raw)| (format!("{GLEE}/{index}"), &glee, raw)))
+        let glee = AgentName::from(GLEE);
+        let own = self.state.plan.iter().flat_map(|plan| &plan.own);
+        self.members(
+            own.enumerate()
+                .map(|(index, raw)| (format!("{GLEE}/{index}"), &glee, raw)),
+        )
     }
 
     pub fn debate(&self) -> Debate {
@@ -163,15 +160,8 @@ impl RoundContext<'_> {
     }
 
     pub fn paths(&self) -> Vec<String> {
-        let round = usize::try_from(self.round - 1)
-            .ok()
-            .and_then(|round| self.state.rounds.get(round));
-        round
-            .into_iter()
-            .flatten()
-            .flatten()
-            .map(|file| file.file.clone())
-            .collect()
+        let covered = self.state.shards(self.round).iter().flatten();
+        covered.map(|file| file.file.clone()).collect()
     }
 
     /// Returns the paths of the files in this round. If the file of a member exists, the result contains the path
@@ -400,10 +390,6 @@ impl RoundContext<'_> {
         made
     }
 
-    fn is_mandatory(&self, severity: &Severity) -> bool {
-        mandatory::is_mandatory(severity, &self.lists.mandatory, &self.lists.optional)
-    }
-
     fn finding(
         &self,
         member: &Member,
@@ -433,7 +419,7 @@ impl RoundContext<'_> {
         }
         let mut finding = Finding {
             id: FindingId::new(self.next_id()),
-            mandatory: self.is_mandatory(&raw.severity),
+            mandatory: self.lists.is_mandatory(&raw.severity),
             raw,
             raised_by: vec![by],
             may_be: Vec::new(),
@@ -564,18 +550,14 @@ fn corroboration(
 /// A fix of `finding` can undo the fix of an earlier finding. Returns this earlier finding.
 fn reversed(state: &ReviewState, finding: &Finding) -> Option<FindingId> {
     let file = finding.raw.file.as_deref()?;
-    let lines = finding
-        .raw
-        .line
-        .map(|line| (line, finding.raw.end_line.unwrap_or(line)));
-    let said = [
-        Some(&finding.raw.title),
-        Some(&finding.raw.body),
-        finding.raw.suggestion.as_ref(),
-    ];
-    let text = said
-        .map(|text| text.map_or("", Untrusted::as_written))
-        .join("\n");
+    let lines = finding.raw.lines();
+    let suggestion = finding.raw.suggestion.as_ref();
+    let text = [
+        finding.raw.title.as_written(),
+        finding.raw.body.as_written(),
+        suggestion.map_or("", Untrusted::as_written),
+    ]
+    .join("\n");
     state.tree_changes.iter().rev().find_map(|change| {
         let edit = change
             .changes

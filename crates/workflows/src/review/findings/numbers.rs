@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::review::findings::edited::{self, Raised};
-use crate::review::findings::recognition;
+use crate::review::findings::pairing;
 use crate::review::findings::round::TextOf;
 use crate::review::state::ReviewState;
 use glee_model::domain::{Anchor, Finding, FindingId, PostedProblem, ProblemKey, RunId};
@@ -84,14 +84,14 @@ pub fn continued<'p>(
         })
         .collect();
     let found: Vec<&Anchor> = anchored.iter().map(|(_, anchor)| *anchor).collect();
-    for (at, index) in recognition::likenesses(&anchors, &found, text_of) {
-        claims.take(anchored[index].0, earlier[at].0);
+    for pair in pairing::likenesses(&anchors, &found, text_of) {
+        claims.take(anchored[pair.found].0, earlier[pair.known].0);
     }
     claims.take_edited(groups, &places, text_of, text_then);
     // Comments and shared rulings name problems of other histories. This history may know them in other code.
     let anchors: Vec<&Anchor> = posted.iter().map(|posted| &posted.anchor).collect();
     let mut foreign = BTreeMap::new();
-    for (at, index) in recognition::continued(&anchors, &found, text_of) {
+    for (at, index) in pairing::continued(&anchors, &found, text_of) {
         let (place, _) = anchored[index];
         let key = &posted[at].key;
         match known.findings.iter().position(|known| known.key == *key) {
@@ -193,21 +193,32 @@ impl Claims<'_> {
         text_of: TextOf<'_>,
         text_then: &dyn Fn(&KnownFinding) -> Option<Rc<str>>,
     ) {
-        let is_left = |place: &&(usize, usize)| !self.matched.contains_key(*place);
-        let (left, found): (Vec<_>, Vec<_>) = places
-            .iter()
-            .filter(is_left)
-            .filter_map(|place| Some((*place, Raised::of(groups[place.0][place.1].finding)?)))
-            .unzip();
+        let mut left = Vec::new();
+        let mut found = Vec::new();
+        for place in places {
+            let raised = Raised::of(groups[place.0][place.1].finding);
+            if let Some(raised) = raised.filter(|_| !self.matched.contains_key(place)) {
+                left.push(*place);
+                found.push(raised);
+            }
+        }
         let mut seen = HashSet::new();
-        let known = self.known.iter().enumerate();
-        let (newest, earlier): (Vec<_>, Vec<_>) = known
-            .filter(|(_, known)| seen.insert((known.number, known.finding.id)))
-            .filter_map(|(index, known)| Some((index, Raised::of(&known.finding)?)))
-            .unzip();
+        let mut newest = Vec::new();
+        let mut earlier = Vec::new();
+        for (index, known) in self.known.iter().enumerate() {
+            if seen.insert((known.number, known.finding.id))
+                && let Some(raised) = Raised::of(&known.finding)
+            {
+                newest.push(index);
+                earlier.push(raised);
+            }
+        }
         // If the earlier code is not known, nothing tells that it was edited.
-        let text_then =
-            |at: usize| Some(text_then(&self.known[newest[at]]).unwrap_or_else(|| "".into()));
+        let unknown: Rc<str> = "".into();
+        let text_then = |at: usize| {
+            let text = text_then(&self.known[newest[at]]);
+            Some(text.unwrap_or_else(|| Rc::clone(&unknown)))
+        };
         let mut pairs = edited::pairs(&earlier, &found, text_of, text_then);
         // In another file, edited code with the same problem is probably a copy.
         pairs.retain(|(_, known, new)| earlier[*known].anchor.file == found[*new].anchor.file);

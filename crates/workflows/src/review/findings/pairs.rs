@@ -13,14 +13,16 @@ use glee_protocol::text::printable;
 
 /// The key under which the answer about two findings is kept.
 pub fn key(one: &Member, other: &Member) -> String {
-    let mut parts = [one, other].map(|member| described(&member.raw, member.anchor.as_ref()));
-    parts.sort();
-    hash(&parts)
+    key_of([one, other].map(|member| described(&member.raw, member.anchor.as_ref())))
 }
 
 /// The same as [`key`] for two findings of one group.
 pub(crate) fn key_of_findings(one: &Finding, other: &Finding) -> String {
-    let mut parts = [one, other].map(|finding| described(&finding.raw, finding.anchor.as_ref()));
+    key_of([one, other].map(|finding| described(&finding.raw, finding.anchor.as_ref())))
+}
+
+/// The key is the same for both orders of a pair.
+fn key_of(mut parts: [String; 2]) -> String {
     parts.sort();
     hash(&parts)
 }

@@ -1,228 +1,24 @@
-//! Recognises findings that were raised before: earlier in the run, or in a dispute of an earlier run.
-//!
-//! Findings are compared only if their blocks of code exist in the code under review. Glee also recognises a block
-//! that has moved to another file. If two findings are in the same block, the distance between them is the
-//! difference of their line offsets in the block. If one block encloses the other block, the distance is the
-//! difference between the line numbers of the findings. [`Wordings`] compares the words of two findings.
+//! Recognises findings that were raised before: earlier in the run, or in a dispute of an earlier run, whose ruling
+//! then applies to them.
 
-use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::ops::RangeInclusive;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use crate::review::findings::pairing::{
+    Originals, Pair, anchored_places, likenesses, pairs, sureness,
+};
 use crate::review::findings::relations::{self, may_close};
 use crate::review::findings::round::{MergeSettings, Round, TextOf};
 use crate::review::state::ReviewState;
 use glee_model::domain::event::{EventKind, ReviewEvent, RunEvent};
 use glee_model::domain::{
     AgentName, Anchor, Disposition, DisputeNumber, Finding, FindingId, Relation, RulingRef, RunId,
-    Severity, Tag,
+    Severity,
 };
 use glee_model::rules::consensus::similarity::identity::Wordings;
-use glee_model::rules::consensus::similarity::likeness::{Likeness, NEAR};
-use glee_model::rules::review::mandatory;
+use glee_model::rules::consensus::similarity::likeness::Likeness;
 use glee_protocol::request::{RulingInForce, SourceFile};
 use glee_store::history::queries::rows::Binding;
 use glee_workspace::code::anchors::Blocks;
-
-struct Placed<'a> {
-    anchor: &'a Anchor,
-    block: Option<RangeInclusive<u32>>,
-}
-
-impl Placed<'_> {
-    fn line(&self) -> Option<u32> {
-        Some(self.block.as_ref()?.start() + self.anchor.offset?)
-    }
-
-    /// Whether a ruling on this anchor can bind the other anchor although the words differ: the other anchor has to be
-    /// inside the block, and must not state another weakness.
-    fn covers(&self, other: &Self) -> bool {
-        let is_inside = || {
-            let line = other.line();
-            self.block
-                .as_ref()
-                .zip(line)
-                .is_some_and(|(block, line)| block.contains(&line))
-        };
-        let is_same_weakness = match (self.anchor.cwe, other.anchor.cwe) {
-            (Some(ours), Some(theirs)) => ours == theirs,
-            _ => true,
-        };
-        is_same_weakness && (self.anchor.block == other.anchor.block || is_inside())
-    }
-
-    /// Returns the number of lines between two anchors. Returns `None` if the anchors have different blocks, and
-    /// neither block contains the other anchor's line. Returns `Some(None)` if the anchors have the same block,
-    /// but at least one anchor has no line offset.
-    fn distance(&self, other: &Self) -> Option<Option<u32>> {
-        if self.anchor.block == other.anchor.block {
-            return Some(
-                self.anchor
-                    .offset
-                    .zip(other.anchor.offset)
-                    .map(|(a, b)| a.abs_diff(b)),
-            );
-        }
-        let (ours, theirs) = (self.line()?, other.line()?);
-        let is_within =
-            self.block.as_ref()?.contains(&theirs) || other.block.as_ref()?.contains(&ours);
-        is_within.then(|| Some(ours.abs_diff(theirs)))
-    }
-}
-
-/// The hashes of the blocks in the files where findings were raised. Each file is divided once.
-struct Originals<'a> {
-    text_of: TextOf<'a>,
-    blocks: RefCell<HashMap<String, HashSet<String>>>,
-}
-
-impl<'a> Originals<'a> {
-    fn of(text_of: TextOf<'a>) -> Self {
-        Self {
-            text_of,
-            blocks: RefCell::default(),
-        }
-    }
-
-    /// Whether the file of an anchor no longer contains the block. Only then can the block have moved to another file.
-    fn lost(&self, anchor: &Anchor) -> bool {
-        let mut known = self.blocks.borrow_mut();
-        let blocks = known.entry(anchor.file.clone()).or_insert_with(|| {
-            let text = (self.text_of)(&anchor.file);
-            Blocks::of(&anchor.file, &text).hashes().cloned().collect()
-        });
-        !blocks.contains(&anchor.block)
-    }
-}
-
-/// A match of an earlier and a new anchor: the likeness, the index of the earlier anchor, and the index of the new
-/// anchor.
-type Pair = (Likeness, usize, usize);
-
-/// An earlier anchor and a new anchor form a pair if both anchors certainly or possibly describe the same problem.
-/// Returns all pairs.
-fn pairs(known: &[&Anchor], found: &[&Anchor], text_of: TextOf<'_>) -> Vec<Pair> {
-    let mut by_file: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for (index, anchor) in found.iter().enumerate() {
-        by_file.entry(&anchor.file).or_default().push(index);
-    }
-    let mut known_in: HashMap<&str, Vec<usize>> = HashMap::new();
-    let mut known_as: HashMap<&str, Vec<usize>> = HashMap::new();
-    for (index, anchor) in known.iter().enumerate() {
-        known_in.entry(&anchor.file).or_default().push(index);
-        known_as.entry(&anchor.block).or_default().push(index);
-    }
-    let originals = Originals::of(text_of);
-    let mut pairs = Vec::new();
-    for (file, new) in by_file {
-        let text = text_of(file);
-        let blocks = Blocks::of(file, &text);
-        let mut old = known_in.get(file).cloned().unwrap_or_default();
-        let elsewhere = blocks
-            .hashes()
-            .filter_map(|block| known_as.get(block.as_str()));
-        old.extend(elsewhere.flatten().filter(|index| {
-            let was = known[**index];
-            was.file != file && originals.lost(was)
-        }));
-        old.sort_unstable();
-        if old.is_empty() {
-            continue;
-        }
-        let anchors = || {
-            old.iter()
-                .map(|index| known[*index])
-                .chain(new.iter().map(|index| found[*index]))
-        };
-        let placed: Vec<Placed<'_>> = anchors()
-            .map(|anchor| Placed {
-                anchor,
-                block: blocks.place(anchor),
-            })
-            .collect();
-        let wordings = Wordings::of(anchors());
-        let mut in_block: BTreeMap<(&str, Option<u32>), Vec<usize>> = BTreeMap::new();
-        let mut at_line: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-        for (index, known) in placed[..old.len()].iter().enumerate() {
-            in_block
-                .entry((&known.anchor.block, known.anchor.offset))
-                .or_default()
-                .push(index);
-            known
-                .line()
-                .into_iter()
-                .for_each(|line| at_line.entry(line).or_default().push(index));
-        }
-        for (index, finding) in (old.len()..).zip(&placed[old.len()..]) {
-            let block = finding.anchor.block.as_str();
-            let offsets = match (finding.anchor.offset, finding.anchor.cwe) {
-                // A finding of the same weakness can be anywhere in the block.
-                (None, _) | (_, Some(_)) => None..=Some(u32::MAX),
-                (Some(offset), None) => {
-                    Some(offset.saturating_sub(NEAR))..=Some(offset.saturating_add(NEAR))
-                }
-            };
-            let same_block = in_block.range((block, *offsets.start())..=(block, *offsets.end()));
-            let undated = in_block
-                .get(&(block, None))
-                .filter(|_| offsets.start().is_some());
-            let near = finding
-                .line()
-                .map(|line| line.saturating_sub(NEAR)..=line.saturating_add(NEAR));
-            let near = near.into_iter().flat_map(|lines| at_line.range(lines));
-            let near = near
-                .flat_map(|(_, indexes)| indexes)
-                .filter(|known| placed[**known].anchor.block != block);
-            let candidates = same_block
-                .flat_map(|(_, indexes)| indexes)
-                .chain(undated.into_iter().flatten());
-            pairs.extend(candidates.chain(near).filter_map(|known| {
-                let distance = placed[*known].distance(finding)?;
-                let likeness = wordings.compare(*known, index, distance);
-                let is_pair = match likeness {
-                    Likeness::Same(_) => true,
-                    Likeness::Unsure(_) => placed[*known].covers(finding),
-                    Likeness::Different => false,
-                };
-                is_pair.then_some((likeness, old[*known], new[index - old.len()]))
-            }));
-        }
-    }
-    closest_first(pairs)
-}
-
-/// Sorts the pairs, beginning with the surest pair, and makes a pair unsure if a surer pair of one of its anchors is
-/// unsure. Otherwise, a ruling would bind a finding only because it is unsure whether the ruling is about a finding
-/// that is closer to it.
-fn closest_first(mut pairs: Vec<Pair>) -> Vec<Pair> {
-    pairs.sort_by(|a, b| {
-        sureness(b.0)
-            .total_cmp(&sureness(a.0))
-            .then((a.1, a.2).cmp(&(b.1, b.2)))
-    });
-    let (mut matched, mut reserved) = (
-        [BTreeSet::new(), BTreeSet::new()],
-        [BTreeSet::new(), BTreeSet::new()],
-    );
-    for (likeness, known, found) in &mut pairs {
-        let is_in =
-            |sets: &[BTreeSet<usize>; 2]| sets[0].contains(known) || sets[1].contains(found);
-        match *likeness {
-            Likeness::Same(sure) if is_in(&reserved) => *likeness = Likeness::Unsure(sure),
-            Likeness::Unsure(_) if is_in(&matched) => {}
-            _ => {
-                let sets = if likeness.same().is_some() {
-                    &mut matched
-                } else {
-                    &mut reserved
-                };
-                sets[0].insert(*known);
-                sets[1].insert(*found);
-            }
-        }
-    }
-    pairs
-}
 
 /// Maps the indices of the elements of `findings` that repeat an open finding of this run to the open finding.
 pub fn repeated(
@@ -239,26 +35,22 @@ pub fn repeated(
         .collect();
     let (places, known) = anchored_places(open.iter().copied());
     let (indexes, found) = anchored_places(findings);
-    let mut pairs: Vec<(f32, usize, usize)> = sure(&pairs(&known, &found, text_of)).collect();
-    pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+    let pairs = likenesses(&known, &found, text_of);
     // A finding with several places repeats an earlier finding only if the earlier finding has all these places.
-    let is_known: BTreeSet<(usize, usize)> = pairs
-        .iter()
-        .map(|(_, earlier, place)| (places[*earlier], *place))
-        .collect();
+    let mut shared: BTreeSet<(usize, usize)> = BTreeSet::new();
+    shared.extend(pairs.iter().map(|pair| (places[pair.known], pair.found)));
     let mut repeated = BTreeMap::new();
     let mut taken = BTreeSet::new();
-    for (_, earlier, finding) in pairs {
+    for Pair { known, found, .. } in pairs {
         // Two findings of one reviewer in one round are different problems. Therefore, at most one finding of a
         // reviewer repeats a given earlier finding.
-        let index = indexes[finding];
-        let earlier = places[earlier];
+        let index = indexes[found];
+        let earlier = places[known];
         let by = || findings[index].raised_by.iter().map(|name| (earlier, name));
+        let mut own = (0..indexes.len()).filter(|place| indexes[*place] == index);
         if !repeated.contains_key(&index)
             && by().all(|pair| !taken.contains(&pair))
-            && (0..found.len())
-                .filter(|place| indexes[*place] == index)
-                .all(|place| is_known.contains(&(earlier, place)))
+            && own.all(|place| shared.contains(&(earlier, place)))
         {
             taken.extend(by());
             repeated.insert(index, open[earlier].id);
@@ -292,61 +84,6 @@ pub fn repeated(
         }
     }
     repeated
-}
-
-/// The anchors of all places of the findings, and the index of the finding of each anchor.
-fn anchored_places<'a>(
-    findings: impl IntoIterator<Item = &'a Finding>,
-) -> (Vec<usize>, Vec<&'a Anchor>) {
-    let findings = findings.into_iter().enumerate();
-    findings
-        .flat_map(|(index, finding)| finding.anchored().map(move |(_, anchor)| (index, anchor)))
-        .unzip()
-}
-
-fn sure(pairs: &[Pair]) -> impl Iterator<Item = (f32, usize, usize)> {
-    pairs
-        .iter()
-        .filter_map(|(likeness, known, found)| Some((likeness.same()?, *known, *found)))
-}
-
-/// The pairs of anchors of `earlier` and `later` that describe the same problem, the most similar pair first.
-pub(crate) fn likenesses(
-    earlier: &[&Anchor],
-    later: &[&Anchor],
-    text_of: TextOf<'_>,
-) -> Vec<(usize, usize)> {
-    compared(earlier, later, text_of).0
-}
-
-/// The indices of an earlier and a later anchor, for each pair.
-type Indices = Vec<(usize, usize)>;
-
-/// The pairs of anchors of `earlier` and `later` that describe the same problem, and those that possibly describe the
-/// same problem. Both lists begin with the most similar pair.
-pub fn compared(earlier: &[&Anchor], later: &[&Anchor], text_of: TextOf<'_>) -> (Indices, Indices) {
-    let pairs = pairs(earlier, later, text_of);
-    let (same, unsure): (Vec<Pair>, Vec<Pair>) = pairs
-        .into_iter()
-        .partition(|(likeness, ..)| likeness.same().is_some());
-    let indices = |pairs: Vec<Pair>| pairs.into_iter().map(|(_, a, b)| (a, b)).collect();
-    (indices(same), indices(unsure))
-}
-
-/// Maps the index of an anchor in `earlier` to the index of the anchor in `later` that describes the same problem.
-/// A later finding repeats at most one earlier finding, because the findings of one run are different problems.
-pub fn continued(
-    earlier: &[&Anchor],
-    later: &[&Anchor],
-    text_of: TextOf<'_>,
-) -> BTreeMap<usize, usize> {
-    let (mut continued, mut taken) = (BTreeMap::new(), BTreeSet::new());
-    for (before, after) in likenesses(earlier, later, text_of) {
-        if !continued.contains_key(&before) && taken.insert(after) {
-            continued.insert(before, after);
-        }
-    }
-    continued
 }
 
 /// Applies earlier disputes to findings of a round.
@@ -486,7 +223,12 @@ fn ruled_findings<'a>(
     }
     // For each finding of a dispute and each finding, the surest likeness of each place of the latter.
     let mut by_finding: BTreeMap<_, BTreeMap<usize, (Likeness, usize)>> = BTreeMap::new();
-    for (likeness, at, place) in pairs(&known, &found, round.text_of) {
+    for pair in pairs(&known, &found, round.text_of) {
+        let Pair {
+            likeness,
+            known: at,
+            found: place,
+        } = pair;
         let (binding, finding, _) = judged[at];
         let places = by_finding
             .entry(((&binding.dispute, finding), indexes[place]))
@@ -536,10 +278,6 @@ fn ruled_findings<'a>(
     ruled
 }
 
-fn sureness(likeness: Likeness) -> f32 {
-    likeness.same().or(likeness.unsure()).unwrap_or_default()
-}
-
 /// A sort key that orders the bindings of rulings from the oldest to the newest. An open dispute counts as newer
 /// than any ruling.
 pub fn age(binding: &Binding) -> impl Ord + use<'_> {
@@ -587,9 +325,7 @@ fn ruled(found: &Finding, binding: &Binding, lists: &MergeSettings) -> Option<Ev
         );
         return Some(EventKind::notice(text));
     }
-    let is_mandatory = |tag: Tag| {
-        mandatory::is_mandatory(&Severity::known(tag), &lists.mandatory, &lists.optional)
-    };
+    let is_mandatory = |tag| lists.is_mandatory(&Severity::known(tag));
     (!new_tag.is_some_and(is_mandatory)).then_some(EventKind::Review(ReviewEvent::AlreadyRuled {
         finding,
         dispute,
@@ -749,7 +485,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use glee_model::domain::{DisputeNumber, FindingId, RawFinding};
+    use crate::review::findings::pairing::closest_first;
+    use glee_model::domain::{DisputeNumber, FindingId, RawFinding, Tag};
     use glee_model::rules::consensus::Policy;
 
     const TITLES: [&str; 6] = [
@@ -1043,13 +780,19 @@ mod tests {
                 let likeness = distance
                     .map(|distance| wordings.compare(known, bindings.len() + index, distance))
                     .filter(|likeness| *likeness != Likeness::Different);
-                pairs.extend(likeness.map(|likeness| (likeness, known, index)));
+                pairs.extend(likeness.map(|likeness| Pair {
+                    likeness,
+                    known,
+                    found: index,
+                }));
             }
         }
         let pairs = closest_first(pairs);
-        let mut pairs: Vec<_> = sure(&pairs)
-            .map(|(sure, known, index)| (sure, &bindings[known].dispute, index, &bindings[known]))
-            .collect();
+        let sure = pairs.iter().filter_map(|pair| {
+            let binding = &bindings[pair.known];
+            Some((pair.likeness.same()?, &binding.dispute, pair.found, binding))
+        });
+        let mut pairs: Vec<_> = sure.collect();
         pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(a.1)).then(a.2.cmp(&b.2)));
         let (mut bound, mut taken) = (BTreeMap::new(), BTreeSet::new());
         for (_, dispute, index, binding) in pairs {
@@ -1265,11 +1008,11 @@ mod tests {
                 let of = |index: usize| {
                     let distance = distance(anchors[index], new)?;
                     let likeness = wordings.compare(index, anchors.len(), distance);
-                    (likeness != Likeness::Different).then_some((likeness, index, 0))
+                    (likeness != Likeness::Different).then_some(Pair { likeness, known: index, found: 0 })
                 };
                 (0..anchors.len()).filter_map(of).collect::<Vec<_>>()
             });
-            let is_again = sure(&closest_first(pairs.collect())).next().is_some();
+            let is_again = closest_first(pairs.collect()).iter().any(Pair::is_same);
             let walked = is_again || state.findings.iter().any(|earlier| {
                 (earlier.anchor.is_none() || new.anchor.is_none())
                     && earlier.raw.line == new.raw.line && earlier.raw.title == new.raw.title

@@ -255,14 +255,11 @@ fn new_evidence(
             evidence.push(shown);
         }
     }
+    let names = |texts: &[&str], command: &str| texts.iter().any(|text| text.contains(command));
     let failing = round
         .state
-        .verified
-        .iter()
-        .filter(|verified| !verified.passed);
-    let names = |texts: &[&str], command: &str| texts.iter().any(|text| text.contains(command));
-    let failing =
-        failing.filter(|failed| names(&now, &failed.command) && !names(&then, &failed.command));
+        .failing()
+        .filter(|failed| names(&now, &failed.command) && !names(&then, &failed.command));
     evidence.extend(failing.map(|failed| format!("`{}`", failed.command).into()));
     evidence
 }

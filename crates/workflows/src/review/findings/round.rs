@@ -3,9 +3,10 @@
 use crate::review::code::sources::Sources;
 use crate::review::findings::earlier_records::Past;
 use crate::review::state::ReviewState;
-use glee_model::domain::RunId;
+use glee_model::domain::{RunId, Severity};
 use glee_model::rules::consensus::Policy;
-use glee_store::config::settings::Settings;
+use glee_model::rules::review::mandatory;
+use glee_store::config::settings::ReviewSettings;
 use glee_store::history::queries::problems::KnownProblems;
 use glee_workspace::root::Workspace;
 
@@ -17,13 +18,16 @@ pub struct MergeSettings {
 }
 
 impl MergeSettings {
-    pub fn of(settings: &Settings) -> Self {
-        let review = &settings.review;
+    pub fn of(review: &ReviewSettings) -> Self {
         Self {
             mandatory: review.mandatory(),
             optional: review.optional(),
             policy: review.consensus.policy,
         }
+    }
+
+    pub(crate) fn is_mandatory(&self, severity: &Severity) -> bool {
+        mandatory::is_mandatory(severity, &self.mandatory, &self.optional)
     }
 }
 
@@ -42,7 +46,7 @@ pub struct Round<'a> {
 pub struct RoundContext<'a> {
     pub state: &'a ReviewState,
     pub round: u32,
-    pub lists: &'a MergeSettings,
+    pub lists: MergeSettings,
     pub sources: &'a Sources,
     pub workspace: &'a Workspace,
     /// `past` is `None` if findings are not compared with earlier disputes.

@@ -79,6 +79,7 @@ pub(crate) fn separated(
     let merged = MergedRound::of(&RoundContext {
         state: &after,
         past: context.past.clone(),
+        lists: context.lists.clone(),
         ..*context
     });
     for finding in &mut findings {

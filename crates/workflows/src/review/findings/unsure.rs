@@ -6,9 +6,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::RangeInclusive;
 
 use crate::review::findings::debate::{self, MergedRound};
+use crate::review::findings::pairing::{self, Pair};
 use crate::review::findings::round::RoundContext;
 use crate::review::findings::round::TextOf;
-use crate::review::findings::{numbers, pairs, recognition};
+use crate::review::findings::{numbers, pairs};
 use glee_model::domain::event::{EventKind, Purpose, ReviewEvent};
 use glee_model::domain::{Anchor, Finding, PairAnswer, PairId, RaisedIn, RawFinding, UnsurePair};
 use glee_model::rules::consensus::{self, Answers, Group, Member};
@@ -160,7 +161,8 @@ fn earlier(
         .filter_map(|(index, member)| Some((index, member.anchor.as_ref()?)))
         .collect();
     let after: Vec<&Anchor> = anchored.iter().map(|(_, anchor)| *anchor).collect();
-    let (same, unsure) = recognition::compared(&before, &after, &text_of);
+    let pairs = pairing::pairs(&before, &after, &text_of);
+    let (same, unsure): (Vec<Pair>, Vec<Pair>) = pairs.into_iter().partition(Pair::is_same);
     let mut group_of = vec![0; members.len()];
     for (number, group) in groups.iter().enumerate() {
         for index in group.members.iter().chain(&group.repeats) {
@@ -169,9 +171,9 @@ fn earlier(
     }
     let mut continued = BTreeSet::new();
     let mut numbers = disputed(known, bindings);
-    for (before, after) in same {
-        continued.insert(group_of[anchored[after].0]);
-        numbers.insert(known[wordings[before].0].number);
+    for pair in same {
+        continued.insert(group_of[anchored[pair.found].0]);
+        numbers.insert(known[wordings[pair.known].0].number);
     }
     let origins = context.origins();
     for (index, member) in members.iter().enumerate() {
@@ -182,9 +184,9 @@ fn earlier(
     }
     let mut pairs = Vec::new();
     let mut seen = BTreeSet::new();
-    for (before, after) in unsure {
-        let earlier = &known[wordings[before].0];
-        let (index, anchor) = anchored[after];
+    for pair in unsure {
+        let earlier = &known[wordings[pair.known].0];
+        let (index, anchor) = anchored[pair.found];
         let group = group_of[index];
         if !continued.contains(&group)
             && !numbers.contains(&earlier.number)

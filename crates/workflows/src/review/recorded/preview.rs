@@ -10,7 +10,7 @@ use crate::review::{
 };
 use crate::run::{error::RunError, redaction::Redaction};
 use glee_agents::{Agents, calls::price};
-use glee_model::domain::event::{CallId, EventKind, Plan, ReviewEvent};
+use glee_model::domain::event::{CallId, Plan};
 use glee_model::domain::{AgentName, Coverage, ReusedFrom, Role};
 use glee_protocol::{prompts, request::Request};
 use glee_store::config::schema::values::ReuseMode;
@@ -39,24 +39,37 @@ pub struct Preview {
     pub usd: Option<f64>,
 }
 
+/// What the requests of a planned run depend on beside the plan and the target.
+#[derive(Clone, Copy)]
+pub struct PreviewQuery<'a> {
+    pub workspace: &'a Workspace,
+    pub settings: &'a Settings,
+    pub agents: &'a Agents,
+    /// `None` if there is no history whose answers could be reused.
+    pub journal: Option<&'a Journal>,
+    pub bindings: &'a [Binding],
+}
+
 /// Lists the calls of the first round. Replaces the plan's shards with the shards that the run would use.
 pub async fn preview(
-    (workspace, settings, agents): (&Workspace, &Settings, &Agents),
+    query: PreviewQuery<'_>,
     plan: &mut Plan,
     target: &Target,
-    (journal, bindings): (Option<&Journal>, &[Binding]),
 ) -> Result<Vec<Preview>, RunError> {
-    let mut state = ReviewState::default();
+    let PreviewQuery {
+        workspace,
+        settings,
+        agents,
+        bindings,
+        ..
+    } = query;
     let sources = Sources::unsaved(target.files.clone());
     let steering = tempfile::tempdir().map_err(RunError::Sources)?;
     let overrides = templates::templates(workspace, plan, steering.path())?;
     let redaction = Redaction::from(settings.redaction);
-    let start = |plan: &Plan| {
-        EventKind::from(ReviewEvent::RunStarted {
-            plan: Box::new(plan.clone()),
-        })
-    };
-    if let (Some(journal), true) = (journal, settings.review.reuse != ReuseMode::Off) {
+    let is_reused = settings.review.reuse != ReuseMode::Off;
+    let mut state = ReviewState::begun(plan);
+    if let Some(journal) = query.journal.filter(|_| is_reused) {
         let keys =
             reuse::reviewer_keys(agents, settings, plan, workspace.root(), &overrides).await?;
         let archive = Archive {
@@ -67,11 +80,8 @@ pub async fn preview(
             now: None,
         };
         plan.shards = archive.joined(plan, &sources, bindings, shard_limit(settings))?;
-        state.apply(&start(plan));
-        let known = archive.reuse(&state, &sources, bindings)?;
-        known.iter().for_each(|event| state.apply(event));
-    } else {
-        state.apply(&start(plan));
+        state = ReviewState::begun(plan);
+        state.apply_all(&archive.reuse(&state, &sources, bindings)?);
     }
     let trees = Trees {
         workspace,

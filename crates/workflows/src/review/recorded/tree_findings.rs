@@ -211,23 +211,15 @@ impl TreeQuery<'_> {
             .map(|(_, anchor)| anchor)
             .collect();
         let is_moved = |place: &BlockPlace| place.lines.end() - place.lines.start() + 1 >= MOVED;
-        let places = self
-            .workspace
-            .places(&anchors)?
-            .into_iter()
-            .zip(&anchors)
-            .map(|(place, anchor)| {
-                place.filter(|place| place.file == anchor.file || is_moved(place))
-            });
-        let mut places = places.collect::<Vec<_>>().into_iter();
+        let mut places = self.workspace.places(&anchors)?.into_iter();
         for raised in raised {
-            let count = raised.finding.anchored().count();
-            let of_finding = places.by_ref().take(count).enumerate();
-            // All places of the finding are taken from the iterator.
-            let found: Vec<_> = of_finding
-                .filter_map(|(number, place)| Some((number, place?)))
-                .collect();
-            raised.place = found.into_iter().next();
+            let mut first = None;
+            for (number, (_, anchor)) in raised.finding.anchored().enumerate() {
+                let place = places.next().flatten();
+                let place = place.filter(|place| place.file == anchor.file || is_moved(place));
+                first = first.or(place.map(|place| (number, place)));
+            }
+            raised.place = first;
         }
         Ok(())
     }
@@ -263,7 +255,10 @@ impl TreeQuery<'_> {
                 ..raised.finding.clone()
             })
             .collect();
-        let (state, lists) = (ReviewState::default(), MergeSettings::of(self.settings));
+        let (state, lists) = (
+            ReviewState::default(),
+            MergeSettings::of(&self.settings.review),
+        );
         let round = Round {
             state: &state,
             lists: &lists,

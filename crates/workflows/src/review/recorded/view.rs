@@ -42,7 +42,7 @@ pub fn recorded(
     if state.ended.is_none() && state.unmerged().next().is_some() {
         let lists = MergeSettings {
             policy: Policy::Panel,
-            ..MergeSettings::of(&state.settings)
+            ..MergeSettings::of(&state.settings.review)
         };
         let trees = Trees {
             workspace,
@@ -54,7 +54,7 @@ pub fn recorded(
         let context = RoundContext {
             state: &state,
             round,
-            lists: &lists,
+            lists,
             sources: &sources,
             workspace,
             past,
@@ -74,19 +74,14 @@ pub fn recorded(
             max_age,
             Timestamp::now(),
         )?);
-        merged.iter().for_each(|event| state.apply(event));
+        state.apply_all(&merged);
     }
-    let ended = state.ended.unwrap_or((ExitReason::AgentFailed, 0));
-    let outcome = outcome_of(
-        &state,
-        run,
-        Trees {
-            workspace,
-            state_dir,
-        },
-        journal,
-        ended,
-    )?;
+    let (exit, millis) = state.ended.unwrap_or((ExitReason::AgentFailed, 0));
+    let trees = Trees {
+        workspace,
+        state_dir,
+    };
+    let outcome = outcome_of(&state, run, trees, journal, exit, millis)?;
     Ok(Recorded {
         outcome,
         reviewed: sources,
@@ -98,7 +93,8 @@ pub(crate) fn outcome_of(
     run: &RunId,
     trees: Trees<'_>,
     journal: &Journal,
-    (exit, millis): (ExitReason, u64),
+    exit: ExitReason,
+    millis: u64,
 ) -> Result<Outcome, RunError> {
     let changes = Redaction::ON.changes(trees.all_changes_or_recorded(state));
     let outcome = outcome::outcome(state, run, exit, millis, changes);
@@ -124,16 +120,15 @@ pub fn decided_again(
     sources
         .load(state.round(), None)
         .map_err(RunError::Sources)?;
-    let lists = MergeSettings {
-        policy,
-        ..MergeSettings::of(&state.settings)
-    };
     let known = numbers::of_run(run, &state);
     let decided = (1..=state.round()).map(|round| {
         let context = RoundContext {
             state: &state,
             round,
-            lists: &lists,
+            lists: MergeSettings {
+                policy,
+                ..MergeSettings::of(&state.settings.review)
+            },
             sources: &sources,
             workspace,
             past: None,
@@ -208,8 +203,9 @@ pub fn tree_left(events: &[Event]) -> Option<String> {
 /// Returns the tree before the coder's first call, or `None` if the coder edited no control files of Glee.
 pub fn tree_before_steering(events: &[Event]) -> Option<TreeId> {
     let state = ReviewState::of(events);
-    let mut changes = state.tree_changes.iter().flat_map(|change| &change.changes);
-    let is_steered = changes.any(|change| control_kind(&change.file) == Some(ControlKind::Glee));
+    let is_steered = state
+        .file_changes()
+        .any(|change| control_kind(&change.file) == Some(ControlKind::Glee));
     state
         .before
         .filter(|_| is_steered)

@@ -106,10 +106,22 @@ pub struct ReviewState {
 impl ReviewState {
     pub fn of(events: &[Event]) -> Self {
         let mut state = Self::default();
-        for event in events {
-            state.apply(&event.kind);
-        }
+        state.apply_all(events.iter().map(|event| &event.kind));
         state
+    }
+
+    /// The state at the start of a run.
+    pub(crate) fn begun(plan: &Plan) -> Self {
+        let plan = Box::new(plan.clone());
+        let mut state = Self::default();
+        state.apply_review(&ReviewEvent::RunStarted { plan });
+        state
+    }
+
+    pub(crate) fn apply_all<'e>(&mut self, events: impl IntoIterator<Item = &'e EventKind>) {
+        for event in events {
+            self.apply(event);
+        }
     }
 
     pub fn apply(&mut self, event: &EventKind) {
@@ -126,12 +138,7 @@ impl ReviewState {
             RunEvent::CallStarted { .. } => {}
             RunEvent::RunResumed => {
                 // When a run is resumed, calls without a valid answer are made again.
-                self.calls.retain(|_, call| {
-                    !matches!(
-                        call.answer,
-                        CallAnswer::Failed { .. } | CallAnswer::Invalid { .. }
-                    )
-                });
+                self.calls.retain(|_, call| !call.answer.is_missing());
                 self.forget_unanswered_checks();
                 self.violated.clear();
                 self.ended = None;
@@ -322,14 +329,8 @@ impl ReviewState {
     }
 
     fn request_fix(&mut self, request: &FixRequest) {
-        let failed = |answer: &CallAnswer| {
-            matches!(
-                answer,
-                CallAnswer::Failed { .. } | CallAnswer::Invalid { .. }
-            )
-        };
         self.calls
-            .retain(|id, call| !(id.purpose.is_coder() && failed(&call.answer)));
+            .retain(|id, call| !(id.purpose.is_coder() && call.answer.is_missing()));
         let purpose = Purpose::Respond {
             round: self.round(),
         };

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use super::{RecordedCall, ReviewState};
 use crate::run::attempts;
-use glee_model::domain::event::{CallId, Mode, Purpose};
+use glee_model::domain::event::{CallId, Mode, Purpose, Verified};
 use glee_model::domain::{
-    Agent, AgentName, Disposition, Dispute, DisputeNumber, Finding, FindingId, FindingState,
-    Location, Objector, Reuse, Role, Route, RulingRecord,
+    Agent, AgentName, Coverage, Disposition, Dispute, DisputeNumber, FileChange, Finding,
+    FindingId, FindingState, Location, Objector, Reuse, Role, Route, RulingRecord,
 };
 use glee_model::rules::consensus::Policy;
 use glee_model::rules::review::coder_selection::Coders;
@@ -30,10 +30,31 @@ impl ReviewState {
     }
 
     pub fn agents(&self, role: Role) -> impl Iterator<Item = &Agent> {
-        self.plan
-            .iter()
-            .flat_map(|plan| &plan.agents)
-            .filter(move |agent| agent.role == role)
+        self.planned().filter(move |agent| agent.role == role)
+    }
+
+    /// The reviewers, the coders and the judges of the plan.
+    pub(crate) fn planned(&self) -> impl Iterator<Item = &Agent> {
+        self.plan.iter().flat_map(|plan| &plan.agents)
+    }
+
+    /// The shards of a round; rounds are counted from 1.
+    pub(crate) fn shards(&self, round: u32) -> &[Vec<Coverage>] {
+        let at = usize::try_from(round)
+            .ok()
+            .and_then(|round| round.checked_sub(1));
+        at.and_then(|at| self.rounds.get(at))
+            .map_or(&[], Vec::as_slice)
+    }
+
+    /// The commands of `review.verify` that fail on the current tree.
+    pub(crate) fn failing(&self) -> impl Iterator<Item = &Verified> {
+        self.verified.iter().filter(|verified| !verified.passed)
+    }
+
+    /// The files that the coders changed, call by call.
+    pub(crate) fn file_changes(&self) -> impl Iterator<Item = &FileChange> {
+        self.tree_changes.iter().flat_map(|change| &change.changes)
     }
 
     pub fn judges(&self) -> impl Iterator<Item = &Agent> {

@@ -41,16 +41,12 @@ impl ReviewWorkflow {
         if let Some(pairs) = self.unsure_pairs(round, RaisedIn::Review)? {
             return self.append(pairs).map(drop);
         }
-        let lists = self.lists();
         let known = self.resources.journal.known_problems()?;
-        let context = self.context(round, &lists, &known);
+        let context = self.context(round, &known);
         let advised = context.advise(context.unmerged(), &self.resources.settings.advisories);
         self.append_all(advised)?;
         self.append_merged(|workflow, known| {
-            let lists = workflow.lists();
-            workflow
-                .context(round, &lists, known)
-                .merge(&workflow.bindings)
+            workflow.context(round, known).merge(&workflow.bindings)
         })?;
         if self.compares() {
             let known = pairs::reused(&self.state, round, |key| self.known_answer(key))?;
@@ -84,9 +80,8 @@ impl ReviewWorkflow {
         if !self.compares() || self.state.pairs.contains_key(&(round, raised_in)) {
             return Ok(None);
         }
-        let lists = self.lists();
         let problems = self.resources.journal.known_problems()?;
-        let context = self.context(round, &lists, &problems);
+        let context = self.context(round, &problems);
         let RunResources { journal, run, .. } = &self.resources;
         let pairs = unsure::unsure(
             &context,
@@ -103,12 +98,11 @@ impl ReviewWorkflow {
     pub(crate) fn merged_so_far(&self) -> Option<ReviewState> {
         self.state.unmerged().next()?;
         let known = self.resources.journal.known_problems().ok()?;
-        let lists = self.lists();
         let merged = self
-            .context(self.state.round(), &lists, &known)
+            .context(self.state.round(), &known)
             .merge(&self.bindings);
         let mut state = self.state.clone();
-        merged.iter().for_each(|event| state.apply(event));
+        state.apply_all(&merged);
         Some(state)
     }
 
@@ -116,17 +110,15 @@ impl ReviewWorkflow {
         if let Some(pairs) = self.unsure_pairs(round, RaisedIn::Debate)? {
             return self.append(pairs).map(drop);
         }
-        let lists = self.lists();
         let known = self.resources.journal.known_problems()?;
-        let context = self.context(round, &lists, &known);
+        let context = self.context(round, &known);
         let advised = context.advise(
             debate::observations(&context),
             &self.resources.settings.advisories,
         );
         self.append_all(advised)?;
         self.append_merged(|workflow, known| {
-            let lists = workflow.lists();
-            debate::conclude(&workflow.context(round, &lists, known), &workflow.bindings)
+            debate::conclude(&workflow.context(round, known), &workflow.bindings)
         })
     }
 
@@ -181,25 +173,14 @@ impl ReviewWorkflow {
         }
     }
 
-    fn lists(&self) -> MergeSettings {
-        MergeSettings::of(&self.resources.settings)
-    }
-
-    fn context<'a>(
-        &'a self,
-        round: u32,
-        lists: &'a MergeSettings,
-        known: &'a KnownProblems,
-    ) -> RoundContext<'a> {
-        let past = Some(Past::of(&self.resources.journal, self.trees()));
-        let (state, sources, workspace) = (&self.state, &self.sources, &self.resources.workspace);
+    fn context<'a>(&'a self, round: u32, known: &'a KnownProblems) -> RoundContext<'a> {
         RoundContext {
-            state,
+            state: &self.state,
             round,
-            lists,
-            sources,
-            workspace,
-            past,
+            lists: MergeSettings::of(&self.resources.settings.review),
+            sources: &self.sources,
+            workspace: &self.resources.workspace,
+            past: Some(Past::of(&self.resources.journal, self.trees())),
             run: &self.resources.run,
             known,
         }
@@ -313,12 +294,11 @@ impl ReviewWorkflow {
             return self.append(given).map(drop);
         }
         self.append_merged(|workflow, known| {
-            let lists = workflow.lists();
             let round = workflow
                 .state
                 .finding(left[0])
                 .map_or(1, |finding| finding.round);
-            let context = workflow.context(round, &lists, known);
+            let context = workflow.context(round, known);
             let ids = separation::new_ids(&context, &left);
             let separated = separation::separated(&context, dispute, &ruling, &ids);
             let given = EventKind::from(given.clone());

@@ -171,13 +171,7 @@ fn join<'a>(
 /// Whether the lines of `other` contain the lines of `member`, and the description of `other` contains the title
 /// of `member`. `title` is the title of `member` in lower case.
 fn is_part(member: &Member, title: &str, other: &Member) -> bool {
-    let lines = |member: &Member| {
-        member
-            .raw
-            .line
-            .map(|line| (line, member.raw.end_line.unwrap_or(line)))
-    };
-    let (Some(inner), Some(outer)) = (lines(member), lines(other)) else {
+    let (Some(inner), Some(outer)) = (member.raw.lines(), other.raw.lines()) else {
         return false;
     };
     member.raw.file == other.raw.file

@@ -342,7 +342,7 @@ impl World<'_> {
         let context = RoundContext {
             state: &state,
             round: 1,
-            lists: &lists,
+            lists,
             sources: &sources,
             workspace: self.workspace,
             past: Some(Past::of(

@@ -6,10 +6,11 @@
 mod differences;
 mod match_findings;
 mod record;
+mod renumbering;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use crate::review::code::coder_changes::{self, Trees};
+use crate::review::code::coder_changes::Trees;
 use crate::review::code::sources::Sources;
 use crate::review::disputes::rulings::{self, SharedRulings};
 use crate::review::findings::{debate, numbers, separation};
@@ -22,17 +23,15 @@ use crate::review::{
     findings::earlier_records::Past,
     findings::round::{MergeSettings, RoundContext},
     outcome,
-    recorded::replay::match_findings::Same,
     recorded::view,
     requests::RequestBuilder,
 };
 use crate::run::{error::RunError, redaction::Redaction, workflow::Step};
 use glee_model::domain::event::{
     CallAnswer, CallId, DisputeEvent, EventKind, FixRequest, Purpose, ReviewEvent, RunEvent,
-    TreeChange,
 };
 use glee_model::domain::{
-    CallMetadata, Dispute, DisputeNumber, Finding, FindingId, Objector, Outcome, Response, Route,
+    CallMetadata, Dispute, DisputeNumber, FindingId, Objector, Outcome, Response, Route,
     RulingRecord, RunId,
 };
 use glee_store::config::settings::Settings;
@@ -124,7 +123,7 @@ pub fn replay(
     state.spent = record.spent;
     let millis = record.ended.map_or(0, |(_, millis)| millis);
     let exit = outcome::exit(&state, &settings.review);
-    let outcome = view::outcome_of(&state, run, trees, journal, (exit, millis))?;
+    let outcome = view::outcome_of(&state, run, trees, journal, exit, millis)?;
     let mut differences = differences::differences(&record, &state, exit);
     differences.extend(missing);
     Ok(Replayed {
@@ -134,7 +133,6 @@ pub fn replay(
     })
 }
 
-/// The plan at the start of the run, without the changes of later fix requests.
 struct Replay<'a> {
     run: &'a RunId,
     /// The problems of the recorded run. A replay allocates no numbers.
@@ -152,9 +150,10 @@ struct Replay<'a> {
 
 impl Replay<'_> {
     fn decide(&mut self) {
-        // `waiting` contains the disputes that wait for a person. `idle` contains the steps for which the record
-        // has no events.
-        let (mut waiting, mut idle) = (BTreeSet::new(), Vec::<ReviewStep>::new());
+        // The disputes that wait for a person.
+        let mut waiting = BTreeSet::new();
+        // The steps for which the record has no events.
+        let mut idle: Vec<ReviewStep> = Vec::new();
         let mut fixes = self.record.fixes.clone().into_iter();
         loop {
             let steps = schedule::next_steps(&self.state, &self.policy(), &waiting);
@@ -251,14 +250,13 @@ impl Replay<'_> {
         let event = match step {
             Step::Ask(call) => return self.call(call),
             Step::Effect(ReviewEffect::Merge { round }) => {
-                return self.context(*round, &self.lists()).merge(&self.bindings());
+                return self.context(*round).merge(&self.bindings());
             }
             Step::Effect(ReviewEffect::Recognise { round }) => {
                 return schedule::recognised(&self.state, *round);
             }
             Step::Effect(ReviewEffect::Conclude { round }) => {
-                let mut events =
-                    debate::conclude(&self.context(*round, &self.lists()), &self.bindings());
+                let mut events = debate::conclude(&self.context(*round), &self.bindings());
                 // The notices that the function `conclude` returns are removed, because the state already contains
                 // the notices of the recorded run.
                 events.retain(|event| !matches!(event, EventKind::Run(RunEvent::Notice { .. })));
@@ -326,16 +324,12 @@ impl Replay<'_> {
                     .collect();
             }
             Step::Effect(ReviewEffect::NextRound { round }) => {
-                let shards = usize::try_from(round - 1)
-                    .ok()
-                    .and_then(|at| self.record.rounds.get(at))
-                    .cloned();
-                let skipped = self.record.skipped.clone();
-                shards.map(|shards| {
+                let is_recorded = *round <= self.record.round();
+                is_recorded.then(|| {
                     ReviewEvent::RoundStarted {
                         round: *round,
-                        shards,
-                        skipped,
+                        shards: self.record.shards(*round).to_vec(),
+                        skipped: self.record.skipped.clone(),
                     }
                     .into()
                 })
@@ -439,154 +433,6 @@ impl Replay<'_> {
         }
     }
 
-    /// For each recorded finding, the ids of all findings in the replay that match the recorded finding.
-    fn now(&self, ids: impl IntoIterator<Item = FindingId>) -> Vec<Vec<FindingId>> {
-        let same = Same::of(&self.state.findings);
-        let now = |known: &Finding| {
-            same.places(known)
-                .into_iter()
-                .map(|place| self.state.findings[place].id)
-                .collect()
-        };
-        // An answer can name a member by the id that it had before a ruling separated it from its group.
-        let separated = &self.record.separated;
-        ids.into_iter()
-            .map(|id| separated.get(&id).copied().unwrap_or(id))
-            .map(|id| self.record.finding(id).map(now).unwrap_or_default())
-            .collect()
-    }
-
-    fn renumbered(&self, answer: &CallAnswer) -> CallAnswer {
-        let mut answer = answer.clone();
-        match &mut answer {
-            CallAnswer::Examine { examinations, .. } => {
-                *examinations = self.each(examinations, |said| &mut said.finding);
-            }
-            CallAnswer::Defend { defences } => {
-                *defences = self.each(defences, |said| &mut said.finding)
-            }
-            CallAnswer::Respond { responses, .. } => {
-                *responses = self.each(responses, |response| &mut response.finding);
-            }
-            CallAnswer::Recheck { checks } => {
-                *checks = self.each(checks, |check| &mut check.finding)
-            }
-            CallAnswer::Compare { comparisons } => {
-                *comparisons = self.each(comparisons, |comparison| &mut comparison.finding);
-            }
-            CallAnswer::Judge { ruling } => {
-                ruling.duplicate_of = self
-                    .now(ruling.duplicate_of)
-                    .first()
-                    .and_then(|now| now.first())
-                    .copied();
-            }
-            CallAnswer::Review { .. }
-            | CallAnswer::Close { .. }
-            | CallAnswer::Same { .. }
-            | CallAnswer::Stage { .. }
-            | CallAnswer::Work { .. }
-            | CallAnswer::Peer { .. }
-            | CallAnswer::Invalid { .. }
-            | CallAnswer::Failed { .. } => {}
-        }
-        answer
-    }
-
-    fn each<T: Clone>(&self, said: &[T], id: impl Fn(&mut T) -> &mut FindingId) -> Vec<T> {
-        let now = self.now(said.iter().map(|said| *id(&mut said.clone())));
-        let mut renumbered = Vec::new();
-        for (said, now) in said.iter().zip(now) {
-            for finding in now {
-                let mut said = said.clone();
-                *id(&mut said) = finding;
-                renumbered.push(said);
-            }
-        }
-        renumbered
-    }
-
-    fn tree(&self, call: &CallId) -> EventKind {
-        let mut tree_change = TreeChange {
-            call: call.clone(),
-            tree: coder_changes::last_tree(&self.state)
-                .cloned()
-                .unwrap_or_default(),
-            changes: Vec::new(),
-            touched: BTreeSet::new(),
-            partly: Vec::new(),
-        };
-        // A call that failed was made again with the same id when the run was resumed.
-        for known in &self.record.tree_changes {
-            if known.call == *call {
-                tree_change.tree.clone_from(&known.tree);
-                tree_change.changes.extend(known.changes.iter().cloned());
-                let touched = self.now(known.touched.iter().copied());
-                tree_change.touched.extend(touched.concat());
-                tree_change.partly = self.each(&known.partly, |partly| &mut partly.finding);
-            }
-        }
-        ReviewEvent::TreeChanged(tree_change).into()
-    }
-
-    /// Returns the events that open the disputes of the replay. A dispute that matches a recorded dispute gets
-    /// the recorded number.
-    fn open_disputes(&self) -> Vec<EventKind> {
-        let recorded: Vec<&Dispute> = self.record.disputes.values().collect();
-        let of_dispute = |dispute: &&Dispute| dispute.findings().chain(&dispute.left).count();
-        let numbers: Vec<DisputeNumber> = recorded
-            .iter()
-            .flat_map(|dispute| std::iter::repeat_n(dispute.number, of_dispute(dispute)))
-            .collect();
-        let findings = recorded
-            .iter()
-            .flat_map(|dispute| dispute.findings().chain(&dispute.left));
-        let same = Same::of(findings);
-        let mut taken: BTreeSet<DisputeNumber> = self.state.disputes.keys().copied().collect();
-        let mut last = self
-            .record
-            .disputes
-            .keys()
-            .chain(&taken)
-            .max()
-            .map_or(0, |number| number.0);
-        let mut opened = Vec::new();
-        for members in schedule::unopened(&self.state) {
-            let id = members[0];
-            let findings = members.iter().filter_map(|id| self.state.finding(*id));
-            let mut matches: BTreeMap<DisputeNumber, usize> = BTreeMap::new();
-            for place in findings.flat_map(|finding| same.places(finding)) {
-                *matches.entry(numbers[place]).or_default() += 1;
-            }
-            matches.retain(|number, _| !taken.contains(number));
-            // The recorded dispute about most of the members; of several, the newest.
-            let number = matches
-                .into_iter()
-                .max_by_key(|(number, matched)| (*matched, *number))
-                .map(|(number, _)| number)
-                .unwrap_or_else(|| {
-                    last += 1;
-                    DisputeNumber(last)
-                });
-            taken.insert(number);
-            let mut dispute = Box::new(self.state.sides(&members).numbered(number));
-            // If the dispute has the same parties as in the record, the recorded objection is used.
-            let recorded = self.record.disputes.get(&number).filter(|recorded| {
-                self.record.is_judged_first(&recorded.finding)
-                    == self.state.is_judged_first(&dispute.finding)
-            });
-            if let Some(recorded) = recorded {
-                dispute.objector = recorded.objector;
-                dispute.objection = Response {
-                    finding: id,
-                    ..recorded.objection.clone()
-                };
-            }
-            opened.push(DisputeEvent::DisputeOpened { dispute }.into());
-        }
-        opened
-    }
-
     /// The event that continues a dispute of an earlier run. The event omits the rulings that the recorded run
     /// added.
     fn carried_on(&self, number: DisputeNumber, finding: FindingId) -> Option<EventKind> {
@@ -668,8 +514,7 @@ impl Replay<'_> {
         });
         let ids: Vec<(FindingId, FindingId)> = ids.collect();
         let first = left.first().and_then(|id| self.state.finding(*id));
-        let lists = self.lists();
-        let context = self.context(first.map_or(1, |finding| finding.round), &lists);
+        let context = self.context(first.map_or(1, |finding| finding.round));
         let separated = separation::separated(&context, dispute, &ruling, &ids);
         let given = DisputeEvent::RulingGiven { dispute, ruling };
         std::iter::once(given.into()).chain(separated).collect()
@@ -724,20 +569,14 @@ impl Replay<'_> {
         self.earlier.iter().cloned().chain(own).collect()
     }
 
-    fn lists(&self) -> MergeSettings {
-        MergeSettings::of(self.settings)
-    }
-
-    fn context<'b>(&'b self, round: u32, lists: &'b MergeSettings) -> RoundContext<'b> {
-        let workspace = self.trees.workspace;
-        let past = Some(Past::of(self.journal, self.trees));
+    fn context(&self, round: u32) -> RoundContext<'_> {
         RoundContext {
             state: &self.state,
             round,
-            lists,
+            lists: MergeSettings::of(&self.settings.review),
             sources: &self.sources,
-            workspace,
-            past,
+            workspace: self.trees.workspace,
+            past: Some(Past::of(self.journal, self.trees)),
             run: self.run,
             known: &self.known,
         }

@@ -11,6 +11,7 @@ use glee_model::domain::{
 use glee_model::rules::review::progress::Repeated;
 use glee_store::history::queries::rows::Binding;
 
+/// The plan at the start of the run, without the changes of later fix requests.
 pub(super) fn begun(events: &[Event]) -> Option<Plan> {
     events.iter().find_map(|event| match &event.kind {
         EventKind::Review(ReviewEvent::RunStarted { plan }) => Some((**plan).clone()),

@@ -239,15 +239,9 @@ impl Archive<'_> {
         bindings: &[Binding],
         max: u64,
     ) -> Result<Vec<Vec<Coverage>>, JournalError> {
-        let mut state = ReviewState::default();
-        state.apply(
-            &ReviewEvent::RunStarted {
-                plan: Box::new(plan.clone()),
-            }
-            .into(),
-        );
+        let mut state = ReviewState::begun(plan);
         let known = self.reuse(&state, sources, bindings)?;
-        known.iter().for_each(|event| state.apply(event));
+        state.apply_all(&known);
         let reviewers: Vec<&Agent> = state
             .agents(Role::Reviewer)
             .filter(|agent| !agent.is_embedded())

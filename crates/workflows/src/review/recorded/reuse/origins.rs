@@ -23,6 +23,12 @@ struct MergedInto {
     raw: RawFinding,
 }
 
+impl MergedInto {
+    fn rank(&self) -> (bool, FindingId) {
+        (self.is_merged, self.finding)
+    }
+}
+
 /// The merged findings of a run, by the reviewer and the title, then by the place.
 #[derive(Default)]
 struct MergedRun(HashMap<(AgentName, Untrusted), BTreeMap<Place, MergedInto>>);
@@ -37,27 +43,37 @@ impl MergedRun {
             .collect();
         for (reviewer, raised) in state.raised() {
             if let Some(finding) = by_source.get(raised.id.as_str()) {
-                merged.add(reviewer, raised.raw, (false, *finding));
+                merged.add(
+                    reviewer,
+                    MergedInto {
+                        is_merged: false,
+                        finding: *finding,
+                        raw: raised.raw.clone(),
+                    },
+                );
             }
         }
         for finding in &state.findings {
             for reviewer in &finding.raised_by {
-                merged.add(reviewer, &finding.raw, (true, finding.id));
+                merged.add(
+                    reviewer,
+                    MergedInto {
+                        is_merged: true,
+                        finding: finding.id,
+                        raw: finding.raw.clone(),
+                    },
+                );
             }
         }
         merged
     }
 
-    fn add(&mut self, by: &AgentName, raw: &RawFinding, (is_merged, finding): (bool, FindingId)) {
-        let of_title = self.0.entry((by.clone(), raw.title.clone())).or_default();
-        let known = of_title.get(&place(raw));
-        if known.is_none_or(|known| (is_merged, finding) < (known.is_merged, known.finding)) {
-            let raw = raw.clone();
-            let merged = MergedInto {
-                is_merged,
-                finding,
-                raw,
-            };
+    /// The reviewer's answer takes precedence over the merged finding, and the lower number over the higher.
+    fn add(&mut self, by: &AgentName, merged: MergedInto) {
+        let title = merged.raw.title.clone();
+        let of_title = self.0.entry((by.clone(), title)).or_default();
+        let known = of_title.get(&place(&merged.raw));
+        if known.is_none_or(|known| merged.rank() < known.rank()) {
             of_title.insert(place(&merged.raw), merged);
         }
     }
@@ -74,7 +90,7 @@ impl MergedRun {
             placed(&merged.raw, &[path]).is_some_and(|(_, merged)| place(&merged) == place(raw))
         };
         let found = of_title.values().filter(is_same);
-        let first = found.min_by_key(|merged| (merged.is_merged, merged.finding));
+        let first = found.min_by_key(|merged| merged.rank());
         first.map(|merged| merged.finding)
     }
 }

@@ -1,0 +1,303 @@
+//! The debate, in which reviewers examine and defend findings before the coder receives the findings.
+//!
+//! The state of the debate is computed only from events. A missing answer never counts as agreement.
+
+use std::collections::BTreeMap;
+
+use crate::review::state::ReviewState;
+use glee_model::domain::event::{CallAnswer, CallId, Purpose};
+use glee_model::domain::{
+    AgentName, Challenge, Class, DebateMessage, DefenceWord, Defended, ExaminationWord, Examined,
+    Finding, FindingId, Role, number_of,
+};
+use glee_store::config::settings::DebateRounds;
+
+pub(super) const LEAD: &str = "team-lead";
+
+/// The number of lines within which a reviewer sees its own findings beside those of others.
+const NEAR: u32 = 20;
+
+impl ReviewState {
+    pub(crate) fn debating(&self) -> DebateRounds {
+        self.settings.review.debate
+    }
+
+    /// The reviewers that are not embedded. Embedded reviewers cannot take part in a debate.
+    pub(crate) fn debaters(&self) -> impl Iterator<Item = &AgentName> {
+        self.agents(Role::Reviewer)
+            .filter(|agent| agent.adapter != "builtin")
+            .map(|agent| &agent.name)
+    }
+
+    pub(crate) fn examined_by(&self, agent: &AgentName, round: u32) -> Vec<FindingId> {
+        let counts = |finding: &Finding| match self.debating() {
+            DebateRounds::Auto => {
+                let class = finding.consensus.as_ref().map(|consensus| consensus.class);
+                finding.mandatory || class == Some(Class::Uncorroborated)
+            }
+            DebateRounds::Off | DebateRounds::Two | DebateRounds::Three => true,
+        };
+        let raised = |finding: &Finding| {
+            let mut group = self.group(finding.id).iter();
+            group.any(|member| member.raised_by.contains(agent))
+        };
+        self.debated(round)
+            .filter(|finding| !raised(finding) && counts(finding))
+            .map(|finding| finding.id)
+            .collect()
+    }
+
+    /// The findings of `agent` near those of `others`: in the same file, at most [`NEAR`] lines apart. A finding
+    /// without a line is near all findings of its file.
+    pub(crate) fn near(&self, agent: &AgentName, round: u32, others: &[Finding]) -> Vec<Finding> {
+        let mut near = Vec::new();
+        for own in self.debated(round) {
+            let is_near = others.iter().any(|other| {
+                let apart = own.raw.line.zip(other.raw.line);
+                own.raw.file == other.raw.file
+                    && apart.is_none_or(|(one, another)| one.abs_diff(another) <= NEAR)
+            });
+            if own.raised_by.contains(agent) && is_near {
+                near.push(own.without_consensus());
+            }
+        }
+        near
+    }
+
+    pub(crate) fn challenged(
+        &self,
+        agent: &AgentName,
+        round: u32,
+    ) -> Vec<(FindingId, Vec<Challenge>)> {
+        let said: Vec<(&AgentName, &Examined)> = self.examinations(round).collect();
+        self.debated(round)
+            .filter(|finding| finding.raised_by.contains(agent))
+            .filter_map(|finding| {
+                let against = said.iter().filter(|(by, said)| {
+                    said.finding == finding.id
+                        && said.action != ExaminationWord::Agree
+                        && *by != agent
+                });
+                let challenges: Vec<Challenge> = against
+                    .map(|(by, said)| Challenge {
+                        by: (*by).clone(),
+                        said: (*said).clone(),
+                    })
+                    .collect();
+                (!challenges.is_empty()).then_some((finding.id, challenges))
+            })
+            .collect()
+    }
+
+    pub(crate) fn unexamined(&self, agent: &AgentName, round: u32) -> Vec<FindingId> {
+        let said: Vec<FindingId> = self
+            .examinations(round)
+            .filter(|(by, _)| *by == agent)
+            .map(|(_, said)| said.finding)
+            .collect();
+        let asked = self.examined_by(agent, round).into_iter();
+        asked.filter(|id| !said.contains(id)).collect()
+    }
+
+    pub(crate) fn undefended(
+        &self,
+        agent: &AgentName,
+        round: u32,
+    ) -> Vec<(FindingId, Vec<Challenge>)> {
+        let said: Vec<FindingId> = self
+            .defences(round)
+            .filter(|(by, _)| *by == agent)
+            .map(|(_, said)| said.finding)
+            .collect();
+        let asked = self.challenged(agent, round).into_iter();
+        asked.filter(|(id, _)| !said.contains(id)).collect()
+    }
+
+    /// Whether the agent left at least one finding unanswered in this call of the debate.
+    pub(crate) fn left_unanswered(&self, call: &CallId) -> bool {
+        match call.purpose {
+            Purpose::Examine { round } => !self.unexamined(&call.agent, round).is_empty(),
+            Purpose::Defend { round } => !self.undefended(&call.agent, round).is_empty(),
+            _ => false,
+        }
+    }
+
+    /// The findings of a round, without the findings that repeat an earlier dispute.
+    fn debated(&self, round: u32) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(move |finding| {
+            finding.round == round
+                && finding.consensus.is_some()
+                && self.progress(finding.id).repeats.is_none()
+        })
+    }
+
+    pub(crate) fn examinations(&self, round: u32) -> impl Iterator<Item = (&AgentName, &Examined)> {
+        self.answers(Purpose::Examine { round }, |answer| match answer {
+            CallAnswer::Examine { examinations, .. } => examinations,
+            _ => &[],
+        })
+    }
+
+    pub(crate) fn defences(&self, round: u32) -> impl Iterator<Item = (&AgentName, &Defended)> {
+        self.answers(Purpose::Defend { round }, |answer| match answer {
+            CallAnswer::Defend { defences } => defences,
+            _ => &[],
+        })
+    }
+
+    fn answers<T: 'static>(
+        &self,
+        purpose: Purpose,
+        read: fn(&CallAnswer) -> &[T],
+    ) -> impl Iterator<Item = (&AgentName, &T)> {
+        let calls = self
+            .calls
+            .iter()
+            .filter(move |(id, _)| id.purpose == purpose);
+        calls.flat_map(move |(id, call)| {
+            read(&call.answer).iter().map(move |said| (&id.agent, said))
+        })
+    }
+
+    pub(super) fn silent(&self, asked: &[Purpose]) -> Vec<AgentName> {
+        let mut last: BTreeMap<(&AgentName, &Purpose), &CallAnswer> = BTreeMap::new();
+        for (id, call) in self
+            .calls
+            .iter()
+            .filter(|(id, _)| asked.contains(&id.purpose))
+        {
+            last.insert((&id.agent, &id.purpose), &call.answer);
+        }
+        let mut silent: Vec<AgentName> = last
+            .into_iter()
+            .filter(|(_, answer)| answer.is_missing())
+            .map(|((agent, _), _)| agent.clone())
+            .collect();
+        silent.dedup();
+        silent
+    }
+
+    /// The reviewers that have not reviewed each part of the code in a round.
+    pub(crate) fn without_review(&self, round: u32) -> Vec<String> {
+        let shards = u32::try_from(self.shards(round).len()).unwrap_or(u32::MAX);
+        let is_complete = |reviewer: &AgentName, shard: u32| {
+            let last = self.last_call(reviewer, &Purpose::Review { round, shard });
+            last.is_some_and(|(_, call)| {
+                matches!(&call.answer, CallAnswer::Review { status, .. } if status.is_complete())
+            })
+        };
+        self.agents(Role::Reviewer)
+            .map(|agent| &agent.name)
+            .filter(|name| !(0..shards).all(|shard| is_complete(name, shard)))
+            .map(|name| name.0.clone())
+            .collect()
+    }
+
+    pub(crate) fn round_message(&self, round: u32, debate_round: u32) -> DebateMessage {
+        let mut content = format!("Round {debate_round} complete: ");
+        if debate_round == 2 {
+            let count = |word| {
+                self.examinations(round)
+                    .filter(|(_, said)| said.action == word)
+                    .count()
+            };
+            let agree = number_of(count(ExaminationWord::Agree), "agreement");
+            let disagree = number_of(count(ExaminationWord::Disagree), "disagreement");
+            let partial = count(ExaminationWord::Partial);
+            content.push_str(&format!("{agree}, {disagree}, {partial} partial"));
+            self.add_examined(round, &mut content);
+        } else {
+            let count = |word| {
+                self.defences(round)
+                    .filter(|(_, said)| said.action == word)
+                    .count()
+            };
+            content.push_str(&format!(
+                "{} defended, {} conceded, {} modified",
+                count(DefenceWord::Defend),
+                count(DefenceWord::Concede),
+                count(DefenceWord::Modify)
+            ));
+            self.add_defended(round, &mut content);
+        }
+        let asked = if debate_round == 2 {
+            Purpose::Examine { round }
+        } else {
+            Purpose::Defend { round }
+        };
+        for name in self.silent(&[asked]) {
+            content.push_str(&format!("; {}", incomplete(&name)));
+        }
+        let summary = format!("Debate round {debate_round} complete");
+        DebateMessage::Message {
+            recipient: LEAD.to_owned(),
+            content,
+            summary,
+        }
+    }
+
+    fn add_examined(&self, round: u32, content: &mut String) {
+        let mut by_finding: BTreeMap<FindingId, Vec<(&AgentName, &Examined)>> = BTreeMap::new();
+        for (by, said) in self.examinations(round) {
+            by_finding.entry(said.finding).or_default().push((by, said));
+        }
+        let changes = by_finding.iter().filter_map(|(id, said)| {
+            let sum: i32 = said
+                .iter()
+                .map(|(_, said)| said.confidence_adjustment)
+                .sum();
+            (sum != 0).then(|| format!("{id} {sum:+}"))
+        });
+        let who = |disagrees: bool| {
+            let named = by_finding.iter().filter_map(|(id, said)| {
+                let by = said
+                    .iter()
+                    .filter(|(_, said)| (said.action == ExaminationWord::Disagree) == disagrees);
+                let by: Vec<&str> = by.map(|(by, _)| by.0.as_str()).collect();
+                (!by.is_empty()).then(|| format!("{id} ({})", by.join(", ")))
+            });
+            named.collect()
+        };
+        listed(content, "confidence changes", changes.collect());
+        listed(content, "new agreements", who(false));
+        listed(content, "conflicts", who(true));
+    }
+
+    fn add_defended(&self, round: u32, content: &mut String) {
+        let changes = self
+            .defences(round)
+            .filter(|(_, said)| said.confidence_adjustment != 0);
+        let changes =
+            changes.map(|(_, said)| format!("{} {:+}", said.finding, said.confidence_adjustment));
+        let gave_way = self
+            .defences(round)
+            .filter(|(_, said)| said.action != DefenceWord::Defend);
+        let resolved = gave_way.map(|(by, said)| {
+            let word = if said.action == DefenceWord::Concede {
+                "conceded"
+            } else {
+                "modified"
+            };
+            format!("{} ({word} by {})", said.finding, by.0)
+        });
+        listed(content, "confidence changes", changes.collect());
+        listed(content, "resolved conflicts", resolved.collect());
+    }
+
+    pub(crate) fn debate_at_work(&self) -> Option<u32> {
+        let round = self.round();
+        let begun = self.debating() != DebateRounds::Off && self.debated(round).next().is_some();
+        let reported = self.debate_rounds.contains(&(round, 2));
+        (begun && !self.concluded.contains(&round)).then_some(if reported { 3 } else { 2 })
+    }
+}
+
+fn listed(content: &mut String, what: &str, items: Vec<String>) {
+    if !items.is_empty() {
+        content.push_str(&format!("; {what}: {}", items.join(", ")));
+    }
+}
+
+pub(super) fn incomplete(name: &AgentName) -> String {
+    format!("Debate incomplete - {name} did not respond")
+}
