@@ -12,10 +12,12 @@ pub fn wilson(count: u64, of: u64) -> Option<(f64, f64)> {
         clippy::cast_precision_loss,
         reason = "counts of findings are far below 2^52"
     )]
-    let (count, n) = (count as f64, of as f64);
+    let count = count as f64;
+    let n = of as f64;
     (of > 0).then(|| {
         let rate = count / n;
-        let (square, scale) = (Z * Z, 1.0 + Z * Z / n);
+        let square = Z * Z;
+        let scale = 1.0 + Z * Z / n;
         let middle = (rate + square / (2.0 * n)) / scale;
         let half = Z / scale * (rate * (1.0 - rate) / n + square / (4.0 * n * n)).sqrt();
         ((middle - half).max(0.0), (middle + half).min(1.0))

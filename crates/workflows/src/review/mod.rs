@@ -318,7 +318,8 @@ async fn rest(mut review: ReviewWorkflow) -> Result<EndedReview, RunError> {
 }
 
 fn budget_notices(review: &ReviewWorkflow, rest: Rest) -> Vec<String> {
-    let (caps, state) = (review.resources.settings.budget.caps(), &review.state);
+    let caps = review.resources.settings.budget.caps();
+    let state = &review.state;
     let mut notices = Vec::new();
     if rest == Rest::OverBudget {
         let then = format!(

@@ -260,7 +260,8 @@ fn lowered(state: &ReviewState) -> Vec<String> {
     let lowered = optional.filter_map(|finding| {
         let mut evidence = finding.raw.evidence.iter();
         let why = evidence.find(|text| text.as_written().ends_with(AdvisoryStatus::LOWERED))?;
-        let (id, tag) = (finding.id, &finding.raw.severity);
+        let id = finding.id;
+        let tag = &finding.raw.severity;
         Some(printable::line(
             &why.labelled(&format!("{id} is {tag} here: ")),
         ))

@@ -209,7 +209,8 @@ fn compare(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Revi
 
 pub fn recognised(state: &ReviewState, round: u32) -> Vec<EventKind> {
     let bound = state.recognised(round).filter_map(|(finding, earlier)| {
-        let (finding, dispute) = (finding.id, earlier.dispute.clone());
+        let finding = finding.id;
+        let dispute = earlier.dispute.clone();
         Some(match (earlier.disposition.clone(), dispute.number()) {
             (None, dispute) => EventKind::Review(ReviewEvent::StillDisputed {
                 finding,

@@ -52,7 +52,8 @@ pub(super) struct Evidence {
 impl Evidence {
     pub(super) fn of(entry: &NormalMember<'_>) -> Self {
         let [conditions, consequences, known_patterns, against_practice] = &*PHRASES;
-        let (checked, suggestion) = (&entry.member.checked, entry.member.suggestion());
+        let checked = &entry.member.checked;
+        let suggestion = entry.member.suggestion();
         let confirmed =
             checked.confirmed || matches!(checked.advisory, AdvisoryStatus::Confirmed { .. });
         let refuted = checked.place == Some(false) || checked.identifiers == Some(false);

@@ -218,7 +218,8 @@ pub(super) fn entries<'a>(members: &'a [Member], tree: &[String]) -> Vec<NormalM
         })
         .collect();
     entries.sort_by(|a, b| {
-        let (x, y) = (a.member, b.member);
+        let x = a.member;
+        let y = b.member;
         // The order does not depend on the reviewers' names, so no reviewer is favoured in a tie (rule 7).
         (a.file, a.lines, x.title())
             .cmp(&(b.file, b.lines, y.title()))

@@ -393,7 +393,8 @@ pub(super) fn median(mut levels: Vec<Level>) -> Level {
     let Some(last) = levels.len().checked_sub(1) else {
         return Level::Medium;
     };
-    let (low, high) = (levels[last / 2] as usize, levels[last.div_ceil(2)] as usize);
+    let low = levels[last / 2] as usize;
+    let high = levels[last.div_ceil(2)] as usize;
     Level::ALL[(low + high).div_ceil(2)]
 }
 

@@ -49,7 +49,8 @@ pub fn needs_person(
 
 /// Whether [`needs_person`] requires a responsible person for closing a finding.
 pub fn needs_person_for(disposition: &Disposition, raw: &RawFinding) -> bool {
-    let (category, rule) = (raw.category.as_deref(), raw.rule.as_deref());
+    let category = raw.category.as_deref();
+    let rule = raw.rule.as_deref();
     needs_person(disposition, category, rule, raw.title.as_written(), raw.cwe)
 }
 

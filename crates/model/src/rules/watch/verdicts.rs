@@ -21,11 +21,9 @@ pub fn decide(verdicts: &[Option<Verdict>]) -> Action {
             .filter(|verdict| **verdict == wanted)
             .count()
     };
-    let (approved, concerns, absent) = (
-        count(Some(Verdict::Approved)),
-        count(Some(Verdict::Concerns)),
-        count(None),
-    );
+    let approved = count(Some(Verdict::Approved));
+    let concerns = count(Some(Verdict::Concerns));
+    let absent = count(None);
     if count(Some(Verdict::Blocker)) > 0 {
         return Action::StopAndEscalate;
     }

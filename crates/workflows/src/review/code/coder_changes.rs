@@ -30,7 +30,8 @@ impl Trees<'_> {
     }
 
     fn changes(&self, before: &str, after: &str) -> Result<Vec<FileChange>, RunError> {
-        let (before, after) = (TreeId(before.to_owned()), TreeId(after.to_owned()));
+        let before = TreeId(before.to_owned());
+        let after = TreeId(after.to_owned());
         Ok(self.workspace.changes(&before, &after, self.state_dir)?)
     }
 
@@ -129,7 +130,8 @@ impl Trees<'_> {
         else {
             return Ok(None);
         };
-        let (before, after) = (TreeId(before.clone()), TreeId(after.clone()));
+        let before = TreeId(before.clone());
+        let after = TreeId(after.clone());
         Ok(Some(self.workspace.restage(
             &before,
             &after,

@@ -12,7 +12,8 @@ use glee_workspace::root::Workspace;
 /// the start of the run.
 pub fn templates(workspace: &Workspace, plan: &Plan, folder: &Path) -> Result<PathBuf, RunError> {
     let place = |root: &Path| root.join(".glee").join("prompts");
-    let (own, copy) = (place(workspace.root()), folder.join("steering"));
+    let own = place(workspace.root());
+    let copy = folder.join("steering");
     match &plan.steered_by {
         Some(commit) => workspace
             .control_files_at(commit)?

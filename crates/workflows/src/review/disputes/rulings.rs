@@ -148,7 +148,8 @@ pub fn shared_form(
     events: &[Event],
     responsible: Option<String>,
 ) -> Option<SharedRuling> {
-    let (dispute, settlement) = (&record.dispute, record.settlement.as_ref()?);
+    let dispute = &record.dispute;
+    let settlement = record.settlement.as_ref()?;
     let finding = &dispute.finding;
     let last = dispute.rulings.last();
     let state = ReviewState::of(events);
@@ -403,11 +404,13 @@ fn summary(ruling: &SharedRuling) -> String {
             .places()
             .map(|place| place.location().to_string())
             .collect();
-        let (tag, title) = (&finding.tag, finding.title.as_written());
+        let tag = &finding.tag;
+        let title = finding.title.as_written();
         format!("[{tag}] {} {title}", places.join(", "))
     });
     let findings: Vec<String> = findings.collect();
-    let (word, why) = (ruling.disposition.as_str(), ruling.rationale.as_written());
+    let word = ruling.disposition.as_str();
+    let why = ruling.rationale.as_written();
     format!("{}: {word}{until}, by {names}: {why}", findings.join("; "))
 }
 

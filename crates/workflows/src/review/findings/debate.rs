@@ -97,7 +97,8 @@ impl MergedRound {
 }
 
 pub fn conclude(context: &RoundContext<'_>, bindings: &[Binding]) -> Vec<EventKind> {
-    let (state, round) = (context.state, context.round);
+    let state = context.state;
+    let round = context.round;
     let merged = MergedRound::of(context);
     let groups = &merged.consensus.groups;
     let of_round = || {
@@ -260,7 +261,8 @@ fn answers(context: &RoundContext<'_>, members: &[Member]) -> Answers {
 }
 
 fn debate(context: &RoundContext<'_>, members: &[Member]) -> Debate {
-    let (state, round) = (context.state, context.round);
+    let state = context.state;
+    let round = context.round;
     let source = |id, by| {
         source_of(state, id, by).filter(|id| members.iter().any(|member| member.id == *id))
     };

@@ -42,7 +42,8 @@ pub(super) fn pairs(
     text_of: TextOf<'_>,
     text_then: impl Fn(usize) -> Option<Rc<str>>,
 ) -> Vec<(f32, usize, usize)> {
-    let (found, earlier) = (by_file(found), by_file(earlier));
+    let found = by_file(found);
+    let earlier = by_file(earlier);
     let is_gone = |path: &&&str| text_of(path).is_empty();
     let gone: Vec<&str> = earlier.keys().filter(is_gone).copied().collect();
     let mut pairs = Vec::new();

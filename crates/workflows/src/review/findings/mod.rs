@@ -15,7 +15,7 @@ mod examinations;
 pub mod merge;
 pub mod numbered;
 pub mod numbers;
-pub(crate) mod pairing;
+pub mod pairing;
 pub mod pairs;
 pub mod recognition;
 pub(crate) mod relations;

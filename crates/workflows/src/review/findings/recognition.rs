@@ -303,7 +303,9 @@ fn not_reopened(bindings: &[Binding]) -> impl Iterator<Item = &Binding> {
 /// The event for a finding that matches an earlier dispute. Returns `None` if the ruling gave the finding a new
 /// tag that is mandatory under the current settings.
 fn ruled(found: &Finding, binding: &Binding, lists: &MergeSettings) -> Option<EventKind> {
-    let (finding, dispute, new_tag) = (found.id, binding.dispute.clone(), binding.new_tag);
+    let finding = found.id;
+    let dispute = binding.dispute.clone();
+    let new_tag = binding.new_tag;
     let Some(disposition) = binding.disposition.clone() else {
         let RulingRef::Number(dispute) = dispute else {
             return None;
@@ -424,7 +426,8 @@ pub fn superseded(bindings: &[Binding]) -> BTreeMap<usize, usize> {
     for (new, earlier) in judged {
         let mut surest: HashMap<&RunId, (f32, usize)> = HashMap::new();
         for (old, places) in earlier {
-            let (index, binding) = (oldest_first[old], &bindings[oldest_first[old]]);
+            let index = oldest_first[old];
+            let binding = &bindings[oldest_first[old]];
             if superseded.contains_key(&index) || places.len() < binding.anchors().count() {
                 continue;
             }

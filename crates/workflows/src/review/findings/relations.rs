@@ -384,7 +384,8 @@ pub(crate) fn may_repeat(
             .then(newest)
             .then(a.finding.id.cmp(&b.finding.id))
     });
-    let (mut findings, mut disputes) = (related_already.clone(), BTreeSet::new());
+    let mut findings = related_already.clone();
+    let mut disputes = BTreeSet::new();
     unsure.retain(|pair| {
         let is_free =
             !findings.contains(&pair.finding.id) && !disputes.contains(&pair.binding.dispute);

@@ -40,7 +40,8 @@ pub(crate) fn separated(
     ruling: &RulingRecord,
     ids: &[(FindingId, FindingId)],
 ) -> Option<EventKind> {
-    let (state, first) = (context.state, ids.first()?.0);
+    let state = context.state;
+    let first = ids.first()?.0;
     let mut findings = Vec::new();
     for (was, id) in ids {
         findings.push(Finding {

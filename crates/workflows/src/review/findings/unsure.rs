@@ -68,13 +68,15 @@ pub fn unsure<E>(
     };
     let mut pairs = Vec::new();
     for (one, other) in together {
-        let (one, other) = (&members[one], &members[other]);
+        let one = &members[one];
+        let other = &members[other];
         let key = pairs::key(one, other);
         let apart = ruled(&key)?.filter(|answer| !answer.same);
         pairs.extend(apart.map(|answer| pair(one, other, key, Some(answer))));
     }
     for (one, other) in unsure {
-        let (one, other) = (&members[one], &members[other]);
+        let one = &members[one];
+        let other = &members[other];
         let key = pairs::key(one, other);
         let known = known(&key)?;
         pairs.push(pair(one, other, key, known));
@@ -278,7 +280,8 @@ pub fn task(context: &RoundContext<'_>, raised_in: RaisedIn) -> Task {
             continue;
         };
         shown.add([one, other]);
-        let (one, other) = (shown.number(one), shown.number(other));
+        let one = shown.number(one);
+        let other = shown.number(other);
         pairs.push(FindingPair { id, one, other });
     }
     Task::Same {

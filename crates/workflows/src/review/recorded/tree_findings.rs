@@ -175,11 +175,9 @@ impl TreeQuery<'_> {
                     apply(&mut settled, event);
                 }
                 let standing = standing(&raised, &settled, &rows);
-                let (run, started, now) = (
-                    raised.row.run.clone(),
-                    raised.row.started,
-                    raised.location(),
-                );
+                let run = raised.row.run.clone();
+                let started = raised.row.started;
+                let now = raised.location();
                 TreeFinding {
                     run,
                     started,
@@ -255,10 +253,8 @@ impl TreeQuery<'_> {
                 ..raised.finding.clone()
             })
             .collect();
-        let (state, lists) = (
-            ReviewState::default(),
-            MergeSettings::of(&self.settings.review),
-        );
+        let state = ReviewState::default();
+        let lists = MergeSettings::of(&self.settings.review);
         let round = Round {
             state: &state,
             lists: &lists,

@@ -84,7 +84,8 @@ fn no_more_judges_work_at_once_than_there_are_places_for() {
         Route::Judge,
         r#""ruling":"DISMISS","grounds":["factual_error"],"citations":[]"#,
     );
-    let (mut now, mut most) = (0_usize, 0);
+    let mut now = 0_usize;
+    let mut most = 0;
     for event in &left.heard.events {
         if event.starts_with("ask judge") {
             now += 1;

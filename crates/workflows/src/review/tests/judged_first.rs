@@ -211,7 +211,8 @@ fn a_recorded_run_is_decided_again_by_another_policy() {
             .unwrap()
             .remove(0)
     };
-    let (panel, specification) = (again(Policy::Panel), again(Policy::Specification));
+    let panel = again(Policy::Panel);
+    let specification = again(Policy::Specification);
     let formula = |answer: &serde_json::Value| {
         let trail = &answer["findings"][0]["cross_examination_trail"];
         trail["final_confidence_calculation"]

@@ -211,7 +211,8 @@ fn spec_10_a_finding_dismissed_to_a_lower_tag_stays_open_as_optional() {
     };
     let left = bench.review(Mode::Arbitrate, lower("SHOULD"));
     let outcome = &left.ended.outcome;
-    let (number, finding) = (outcome.disputes[0].number, &outcome.findings[0]);
+    let number = outcome.disputes[0].number;
+    let finding = &outcome.findings[0];
     assert_eq!(
         (outcome.exit, &finding.state),
         (ExitReason::Clean, &FindingState::Open)
@@ -356,10 +357,8 @@ fn a_secret_is_told_to_nobody_and_kept_nowhere() {
     let mut embedded = agent("e", Role::Reviewer);
     embedded.adapter = "builtin".into();
     bench.settings.agents.push(embedded);
-    let (told, quoted) = (
-        secret.clone(),
-        format!("[MUST] app.py:5 Take `{secret}` out of the code"),
-    );
+    let told = secret.clone();
+    let quoted = format!("[MUST] app.py:5 Take `{secret}` out of the code");
     let left = bench.review(
         Mode::Review,
         ScriptedRunner::new()

@@ -28,7 +28,8 @@ fn says(word: &'static str) -> impl Fn(&Request) -> Script + Send + Sync + 'stat
             .iter()
             .map(|pair| format!("[{pair}] {word}: so it seems\n"))
             .collect();
-        let (lines, nonce) = (lines.concat(), &request.nonce);
+        let lines = lines.concat();
+        let nonce = &request.nonce;
         Script::prints(format!(
             "{lines}GLEE-SAME-END nonce={nonce} answers={}\n",
             pairs.len()

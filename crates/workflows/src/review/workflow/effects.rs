@@ -353,16 +353,12 @@ impl ReviewWorkflow {
             .skip(self.state.verified.len())
             .cloned();
         let commands: Vec<Vec<String>> = commands.collect();
-        let (agents, limits, stop) = (
-            resources.agents.clone(),
-            resources.settings.limits,
-            resources.stop.clone(),
-        );
+        let agents = resources.agents.clone();
+        let limits = resources.settings.limits;
+        let stop = resources.stop.clone();
         let sandbox = resources.settings.sandbox;
-        let (files, root) = (
-            resources.files(&format!("verify-{round}"))?,
-            resources.workspace.root().to_owned(),
-        );
+        let files = resources.files(&format!("verify-{round}"))?;
+        let root = resources.workspace.root().to_owned();
         let redaction = resources.redaction();
         Ok(Box::pin(async move {
             let mut results = Vec::new();

@@ -111,7 +111,8 @@ impl Workflow for ReviewWorkflow {
         }
         let scope = self.scope();
         let builder = self.requests(&self.bindings);
-        let (task, again) = (builder.task(id), builder.again(id));
+        let task = builder.task(id);
+        let again = builder.again(id);
         let plan = self
             .state
             .plan
@@ -317,10 +318,8 @@ impl Workflow for ReviewWorkflow {
         else {
             return Vec::new();
         };
-        let (carried, dispute) = (
-            self.state.carried.get(number),
-            self.state.disputes.get(number),
-        );
+        let carried = self.state.carried.get(number);
+        let dispute = self.state.disputes.get(number);
         let (Some((run, before)), Some(dispute)) = (carried, dispute) else {
             return Vec::new();
         };

@@ -11,7 +11,8 @@ use glee_workspace::code::anchors::Excerpt;
 impl ReviewWorkflow {
     fn cited(&self, dispute: &Dispute) -> Vec<Excerpt> {
         let requests = self.requests(&[]);
-        let (finding, redaction) = (&dispute.finding, self.resources.redaction());
+        let finding = &dispute.finding;
+        let redaction = self.resources.redaction();
         let text_of = |path: &str| Some(redaction.text(&requests.shown_text(finding.round, path)?));
         let evidence: Vec<&Untrusted> = dispute.objection.evidence.iter().collect();
         references::cited(finding, &evidence, &text_of)

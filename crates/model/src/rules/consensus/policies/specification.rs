@@ -226,7 +226,8 @@ fn agreed(votes: &Votes<'_>) -> Group {
 /// gets no bonus for the agreement, because the answers of round 2 already change the confidence.
 fn supported(votes: &Votes<'_>) -> Group {
     let (score, _) = evidence::score(votes.affirming[0], votes.evidence[0]);
-    let (raiser, supporters) = (&votes.lead().model, votes.supporters().join(", "));
+    let raiser = &votes.lead().model;
+    let supporters = votes.supporters().join(", ");
     Group {
         bonus: (0, ""),
         score: Some(score),
@@ -333,7 +334,8 @@ fn opposes(conflict: ConflictKind, a: &NormalMember<'_>, b: &NormalMember<'_>) -
 }
 
 fn question(conflict: ConflictKind, x: &NormalMember<'_>, w: &NormalMember<'_>) -> String {
-    let (member, counter) = (x.member, w.member);
+    let member = x.member;
+    let counter = w.member;
     let (against, criteria) = match conflict {
         ConflictKind::Severity => (
             format!("severity {} is right", w.severity),

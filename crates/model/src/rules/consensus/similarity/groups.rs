@@ -102,8 +102,10 @@ pub(crate) fn by_meaning(
     let mut groups: Vec<Vec<usize>> = (0..entries.len()).map(|index| vec![index]).collect();
     let mut by_words = vec![false; entries.len()];
     for pair in pairs.iter().filter(|pair| pair.is_same) {
-        let (a, b) = (pair.a as usize, pair.b as usize);
-        let (into, from) = (group_of[a] as usize, group_of[b] as usize);
+        let a = pair.a as usize;
+        let b = pair.b as usize;
+        let into = group_of[a] as usize;
+        let from = group_of[b] as usize;
         if into != from && finder.may_join(*pair, &groups[into], &groups[from]) {
             let is_by_words = !finder.is_answered(a, b)
                 && entries[a].distance(&entries[b]) == Some(Distance::Nowhere)
@@ -214,7 +216,8 @@ impl Finder<'_> {
             .collect();
         let same = self.answers.iter().filter(|(_, _, same)| *same);
         same.filter_map(|(a, b, _)| {
-            let (a, b) = (*by_id.get(a)?, *by_id.get(b)?);
+            let a = *by_id.get(a)?;
+            let b = *by_id.get(b)?;
             Some(Pair {
                 likeness: 0.0,
                 is_same: true,
@@ -303,7 +306,8 @@ impl Finder<'_> {
     }
 
     fn likeness(&self, a: usize, b: usize, cosine: impl Fn(usize) -> f32) -> Likeness {
-        let (x, y) = (&self.entries[a], &self.entries[b]);
+        let x = &self.entries[a];
+        let y = &self.entries[b];
         let distance = x.distance(y).filter(|_| x.model != y.model);
         let Some(distance) = distance else {
             return Likeness::Different;

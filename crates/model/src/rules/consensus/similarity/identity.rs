@@ -74,7 +74,8 @@ impl<'a> Wordings<'a> {
     /// Whether the anchor at index `b` repeats the anchor at index `a`. `distance` is the distance, in lines, between
     /// the two anchors, or `None` if the distance is unknown.
     pub fn compare(&self, a: usize, b: usize, distance: Option<u32>) -> Likeness {
-        let (ours, theirs) = (self.profiles[a].anchor, self.profiles[b].anchor);
+        let ours = self.profiles[a].anchor;
+        let theirs = self.profiles[b].anchor;
         if name_different_rules(ours, theirs) {
             return Likeness::Different;
         }
@@ -98,7 +99,8 @@ impl<'a> Wordings<'a> {
             is_repetition: true,
         };
         likeness(&facts, || {
-            let (ours, theirs) = (&self.profiles[a], &self.profiles[b]);
+            let ours = &self.profiles[a];
+            let theirs = &self.profiles[b];
             wording::compare(
                 [&ours.words, &theirs.words],
                 [&ours.names, &theirs.names],
@@ -111,7 +113,8 @@ impl<'a> Wordings<'a> {
     /// The similarity, from 0 to 1, of two findings in different code. Returns `None` if the findings have
     /// different rules.
     pub fn resemblance(&self, a: usize, b: usize) -> Option<f32> {
-        let (ours, theirs) = (self.profiles[a].anchor, self.profiles[b].anchor);
+        let ours = self.profiles[a].anchor;
+        let theirs = self.profiles[b].anchor;
         (!name_different_rules(ours, theirs)).then(|| self.vectors.cosine(a, b))
     }
 }

@@ -224,7 +224,8 @@ fn is_unsure(facts: &PairFacts) -> bool {
         Distance::Unknown | Distance::Nowhere => NEAR,
     };
     let is_near = lines <= NEAR;
-    let (has_word, is_alike) = (facts.cosine >= TRACE, facts.cosine >= ALIKE);
+    let has_word = facts.cosine >= TRACE;
+    let is_alike = facts.cosine >= ALIKE;
     match facts.weakness {
         Weakness::Equal | Weakness::Related if facts.is_repetition => {
             is_near || facts.is_same_block

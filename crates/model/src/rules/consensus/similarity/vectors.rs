@@ -61,10 +61,8 @@ impl Vectors {
                 .map(|(counts, number_of)| counts.numbered(number_of))
                 .collect::<Vec<_>>()
         });
-        let (mut starts, mut terms) = (
-            vec![0],
-            Vec::with_capacity(parts.iter().map(|(it, _)| it.terms.len()).sum()),
-        );
+        let mut starts = vec![0];
+        let mut terms = Vec::with_capacity(parts.iter().map(|(it, _)| it.terms.len()).sum());
         for ((counts, _), own) in parts.iter().zip(numbered.into_iter().flatten()) {
             for length in &counts.lengths {
                 starts.push(starts[starts.len() - 1] + length);
@@ -240,7 +238,8 @@ impl Counts {
             lengths: Vec::with_capacity(texts.len()),
             terms: Vec::new(),
         };
-        let (mut found, mut scratch) = (Vec::new(), String::new());
+        let mut found = Vec::new();
+        let mut scratch = String::new();
         for text in texts {
             found.clear();
             for part in text {

@@ -147,9 +147,11 @@ fn aligned<'a>(a: &'a [String], b: &'a [String]) -> Aligned<'a> {
     let says = |word: &str, other: &[String]| {
         !is_small(word) && !is_stop_word(word) && !other.iter().any(|known| known == word)
     };
-    let (mut replaced, mut has_more) = (Vec::new(), false);
+    let mut replaced = Vec::new();
+    let mut has_more = false;
     let mut gap: Replaced<'_> = (Vec::new(), Vec::new());
-    let (mut i, mut j) = (0, 0);
+    let mut i = 0;
+    let mut j = 0;
     loop {
         let at_end = i == a.len() && j == b.len();
         let is_common = i < a.len() && j < b.len() && a[i] == b[j];

@@ -468,7 +468,8 @@ fn an_answer_joins_or_keeps_apart_whatever_the_words_and_is_not_asked_again() {
 
 #[test]
 fn the_table_of_advisories() {
-    let (id, version) = ("RUSTSEC-2020-0071".to_owned(), "time 0.1.43".to_owned());
+    let id = "RUSTSEC-2020-0071".to_owned();
+    let version = "time 0.1.43".to_owned();
     let confirmed = AdvisoryStatus::Confirmed {
         id: id.clone(),
         version: version.clone(),
@@ -542,7 +543,8 @@ fn findings_with_several_places_are_compared_by_their_nearest_places() {
             .groups
             .len()
     };
-    let (db, web) = (at("db.py", 10), at("web.py", 400));
+    let db = at("db.py", 10);
+    let web = at("web.py", 400);
     for (one, other, expected) in [
         (
             vec![db.clone(), web.clone()],

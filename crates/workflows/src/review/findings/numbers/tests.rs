@@ -488,7 +488,8 @@ fn a_number_is_one_problem_and_a_problem_has_one_number() {
     let workspace = Workspace::discover(folder.path()).expect("a tree");
     let mut runner = TestRunner::deterministic();
     let steps = steps(material.problems.len(), material.functions.len());
-    let (mut problems, mut doubled) = ([0, 0], [0, 0]);
+    let mut problems = [0, 0];
+    let mut doubled = [0, 0];
     let mut shared: BTreeMap<Vec<&str>, usize> = BTreeMap::new();
     let titles = |about: &BTreeSet<ProblemId>| {
         let titles = about.iter();

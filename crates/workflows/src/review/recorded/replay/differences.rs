@@ -11,12 +11,11 @@ pub(super) fn differences(
     exit: ExitReason,
 ) -> Vec<String> {
     let mut lines = Vec::new();
-    let (recorded, decided) = (Same::of(&record.findings), Same::of(&state.findings));
+    let recorded = Same::of(&record.findings);
+    let decided = Same::of(&state.findings);
     for finding in &state.findings {
-        let (title, now) = (
-            printable::line(&finding.raw.title),
-            state.finding_state(finding),
-        );
+        let title = printable::line(&finding.raw.title);
+        let now = state.finding_state(finding);
         match recorded
             .places(finding)
             .first()
@@ -26,7 +25,8 @@ pub(super) fn differences(
             Some(known) => {
                 if known.mandatory != finding.mandatory {
                     let word = |mandatory| if mandatory { "mandatory" } else { "optional" };
-                    let (then, now) = (word(known.mandatory), word(finding.mandatory));
+                    let then = word(known.mandatory);
+                    let now = word(finding.mandatory);
                     lines.push(format!("{} is {now}, was {then}: {title}", finding.id));
                 }
                 let then = record.finding_state(known);

@@ -280,7 +280,8 @@ impl Replay<'_> {
                 round,
                 debate_round,
             }) => {
-                let (round, debate_round) = (*round, *debate_round);
+                let round = *round;
+                let debate_round = *debate_round;
                 let message = self.state.round_message(round, debate_round);
                 Some(
                     ReviewEvent::DebateRound {
@@ -376,7 +377,8 @@ impl Replay<'_> {
                 .into(),
             );
         }
-        let (call, usage) = (call.clone(), Box::new(usage));
+        let call = call.clone();
+        let usage = Box::new(usage);
         let told = Box::new(CallMetadata {
             by,
             reads,

@@ -55,7 +55,8 @@ pub(super) fn earlier(bindings: Vec<Binding>, record: &ReviewState, run: &RunId)
     known
         .filter_map(|binding| {
             if let Some(earlier) = related.get(&binding.dispute) {
-                let (disposition, new_tag) = (earlier.disposition.clone(), earlier.new_tag);
+                let disposition = earlier.disposition.clone();
+                let new_tag = earlier.new_tag;
                 return Some(Binding {
                     disposition,
                     new_tag,
