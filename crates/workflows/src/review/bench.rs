@@ -143,7 +143,10 @@ impl Left {
 }
 
 impl Bench {
-    #[expect(clippy::new_without_default, reason = "a fixture is made, not a default value")]
+    #[expect(
+        clippy::new_without_default,
+        reason = "a fixture is made, not a default value"
+    )]
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("tree")).unwrap();

@@ -1,9 +1,9 @@
 //! `--format sarif`: SARIF 2.1.0. `--format sarif-github`: SARIF with only the findings that GitHub code
 //! scanning accepts.
 
-use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cli::report::formats::entry::{self, AlertLevel, Entry, Region};
 use crate::cli::report::formats::{gaps, json};

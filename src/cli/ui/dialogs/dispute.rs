@@ -1,7 +1,6 @@
 //! Resolves disputes in a dialog with the user. Without a terminal, the configured default route applies to all
 //! disputes. The terminal is restored after every dialog. If the user leaves a dialog, Glee records no decision.
 
-
 use super::questions::{self, AskError, DialogForm, LEAVES_OPEN};
 use crate::cli::report::paths::WorkFolder;
 use crate::cli::report::text::page::Page;
