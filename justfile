@@ -11,7 +11,7 @@ check:
 test *ARGS:
     cargo nextest run --locked --no-fail-fast -E 'not binary(faults)' {{ARGS}}
 
-# A sample of the fault table; `just faults --full --again` runs all of it, `just faults --all "undo"` rows by name
+# A sample of the fault table; `just faults --include-ignored` runs all of it, `just faults undo` rows by name
 faults *ARGS:
     cargo test --locked --test faults -- {{ARGS}}
 
@@ -38,3 +38,7 @@ deny:
 # All that has to pass before a change lands
 ci:
     .ci/run
+
+# Every fault, every real program, the pages in a browser, fuzzing: an hour
+nightly:
+    .ci/nightly

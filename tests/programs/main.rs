@@ -1,6 +1,6 @@
 //! What other programs make of Glee's output, files and hooks: programs that `cargo test` does not need otherwise.
 //!
-//! A test whose program is missing says so in one line and ends. Where `PROGRAMS_REQUIRED` is set, as in `.ci/run`,
+//! A test whose program is missing says so in one line and ends. Where `PROGRAMS_REQUIRED` is set, as in CI,
 //! it fails.
 
 #![cfg(unix)]

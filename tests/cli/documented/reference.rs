@@ -1,6 +1,7 @@
 //! Generates the pages in `docs/reference` from the program and compares them with the published ones.
 //! `UPDATE_SCHEMA=1 cargo test reference` writes them, as it writes the schemas.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -179,6 +180,8 @@ fn documentation(attributes: &[syn::Attribute]) -> String {
     lines.collect::<Vec<_>>().join(" ")
 }
 
+const EVENTS: &str = "crates/model/src/domain/event/mod.rs";
+
 fn enumerations(path: &str) -> Vec<syn::ItemEnum> {
     let file = syn::parse_file(&source(path)).expect("a source file");
     file.items
@@ -191,6 +194,15 @@ fn enumerations(path: &str) -> Vec<syn::ItemEnum> {
             }
         })
         .collect()
+}
+
+/// The fields of the structures in a file, by the structure's name.
+fn structures(path: &str) -> impl Iterator<Item = (String, syn::Fields)> {
+    let file = syn::parse_file(&source(path)).expect("a source file");
+    file.items.into_iter().filter_map(|item| match item {
+        syn::Item::Struct(item) => Some((item.ident.to_string(), item.fields)),
+        _ => None,
+    })
 }
 
 fn snake_case(name: &str) -> String {
@@ -210,7 +222,11 @@ fn events() -> String {
                     list its other fields. Later versions add events and fields, and remove or rename none. A \
                     program that reads events ignores those that it does not know.\n"
         .to_owned();
-    let groups = enumerations("crates/model/src/domain/event/mod.rs")
+    // The only field of a variant without names is a structure, whose fields are those of the event.
+    let structures: BTreeMap<String, syn::Fields> = structures(EVENTS)
+        .chain(structures("crates/model/src/domain/review/reuse.rs"))
+        .collect();
+    let groups = enumerations(EVENTS)
         .into_iter()
         .filter(|item| {
             let name = item.ident.to_string();
@@ -227,7 +243,17 @@ fn events() -> String {
             "\n## Events of a {name}\n\n| event | fields | meaning |\n|---|---|---|\n"
         );
         for variant in &group.variants {
-            let fields = variant.fields.iter().filter_map(|field| {
+            let whole = match &variant.fields {
+                syn::Fields::Unnamed(fields) => match &fields.unnamed[0].ty {
+                    syn::Type::Path(whole) => {
+                        let name = whole.path.segments[0].ident.to_string();
+                        &structures[&name]
+                    }
+                    _ => panic!("{} holds no structure", variant.ident),
+                },
+                fields => fields,
+            };
+            let fields = whole.iter().filter_map(|field| {
                 let is_flat = field.attrs.iter().any(|attribute| {
                     attribute.path().is_ident("serde")
                         && attribute

@@ -150,18 +150,6 @@ fn requests(scene: &Scene, first: usize, all: bool) -> Vec<usize> {
         .collect()
 }
 
-/// The variable that limits the test to the requests K, K + N, K + 2 N, ... if its value is `K/N`.
-const PART: &str = "KILLED_PART";
-
-fn is_in_part(index: usize) -> bool {
-    let Ok(part) = std::env::var(PART) else {
-        return true;
-    };
-    let (number, of) = part.split_once('/').expect("a part such as 1/3");
-    let parsed = |text: &str| text.parse::<usize>().expect("a part such as 1/3");
-    index % parsed(of) == parsed(number) - 1
-}
-
 fn killed_at_requests(host: &'static dyn HostDouble, all: bool) {
     let scene = Scene::new(host);
     let mut cases = Vec::new();
@@ -177,13 +165,7 @@ fn killed_at_requests(host: &'static dyn HostDouble, all: bool) {
         }
     }
     assert!(cases.len() > 20, "only {} requests are tried", cases.len());
-    let cases: Vec<_> = cases
-        .into_iter()
-        .enumerate()
-        .filter(|(index, _)| is_in_part(*index))
-        .map(|(_, case)| case)
-        .collect();
-    let (next, cases) = (std::sync::atomic::AtomicUsize::new(0), &cases);
+    let next = std::sync::atomic::AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
@@ -217,7 +199,7 @@ fn a_command_that_is_killed_at_a_write_is_completed_without_doubles() {
 #[case::gitea(&GITEA)]
 #[case::old_gitea(&OLD_GITEA)]
 #[case::forgejo(&FORGEJO)]
-#[ignore = "it takes minutes; `.ci/run` runs a ninth of it each day"]
+#[ignore = "it takes minutes; `.ci/nightly` runs it"]
 fn a_command_that_is_killed_at_any_request_is_completed_without_doubles(
     #[case] host: &'static dyn HostDouble,
 ) {

@@ -1,13 +1,13 @@
 //! Glee killed at every event and at random, and resumed.
 
 use std::io::{BufRead as _, BufReader};
-use std::process::{Child, ExitCode};
+use std::process::Child;
 use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::agent::Step;
-use crate::runner::{Cases, tell};
+use crate::runner::Cases;
 use crate::scene::{
     Adapter, CODE, DONE, Kind, OBJECTION, REVIEW, RULING, Scene, emit, essence, fix,
 };
@@ -59,6 +59,7 @@ fn carry_on(scene: &Scene) -> crate::support::Output {
 }
 
 pub(crate) fn add(cases: &mut Cases) {
+    cases.heavy("kills at random times", "resumed to the same end", at_random);
     const ROW: &str = "SIGKILL of Glee at each event";
     for kind in Kind::ALL {
         for adapter in Adapter::ALL {
@@ -164,65 +165,45 @@ fn killed_in_the_coder(kind: Kind, adapter: Adapter, millis: u64) {
     assert!(!scene.exists("b.py") && !scene.exists("c.py"), "{undone}");
 }
 
-/// Kills and resumes Glee at random times, this number of times.
-pub(crate) fn at_random(kills: usize) -> ExitCode {
+/// Kills and resumes Glee at random times, `KILLS` times in all.
+fn at_random() {
+    let kills = std::env::var("KILLS").map_or(100, |kills| kills.parse().expect("a number"));
     let mut random = fastrand(std::process::id().into());
-    let (mut done, mut runs, mut wrong) = (0, 0, 0);
     let expected = Kind::ALL.map(unbroken);
-    while done < kills {
-        let kind = if runs % 2 == 0 {
-            Kind::Plain
-        } else {
-            Kind::Git
-        };
-        runs += 1;
-        let scene = whole(kind, Adapter::ALL[runs % Adapter::ALL.len()]);
-        let mut glee = scene.ready().start(&ARGS);
-        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            loop {
-                std::thread::sleep(Duration::from_millis(random() % 350));
-                let over = glee.try_wait().expect("it is ours").is_some();
-                drop(glee.kill());
-                drop(glee.wait());
-                scene.all_dead(Duration::from_secs(5));
-                assert_eq!(scene.read("app.py"), CODE);
-                if over {
-                    break;
-                }
-                done += 1;
-                let started = scene
-                    .glee(&["runs", "show", "last", "--format", "jsonl"])
-                    .code
-                    == 0;
-                let args: &[&str] = if started {
-                    &["runs", "resume", "--format", "jsonl", "--no-input"]
-                } else {
-                    &ARGS
-                };
-                glee = scene.start(args);
-            }
-            scene.nothing_repeated();
-            let output = scene.glee(&["runs", "show", "last", "--format", "json"]);
-            assert_eq!(
-                essence(&output),
-                expected[usize::from(kind == Kind::Git)],
-                "{output}"
-            );
-        }));
-        wrong += usize::from(result.is_err());
-        if runs % 20 == 0 {
-            tell(&format!(
-                "{done} kills in {runs} runs, {wrong} of them went wrong\n"
-            ));
+    let mut done = 0;
+    for run in 0.. {
+        if done >= kills {
+            return;
         }
-    }
-    tell(&format!(
-        "{done} kills in {runs} runs, {wrong} of them went wrong\n"
-    ));
-    if wrong == 0 {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
+        let kind = Kind::ALL[run % Kind::ALL.len()];
+        let scene = whole(kind, Adapter::ALL[run % Adapter::ALL.len()]);
+        let mut glee = scene.ready().start(&ARGS);
+        loop {
+            std::thread::sleep(Duration::from_millis(random() % 350));
+            let over = glee.try_wait().expect("it is ours").is_some();
+            drop(glee.kill());
+            drop(glee.wait());
+            scene.all_dead(Duration::from_secs(5));
+            assert_eq!(scene.read("app.py"), CODE);
+            if over {
+                break;
+            }
+            done += 1;
+            let shown = scene.glee(&["runs", "show", "last", "--format", "jsonl"]);
+            let args: &[&str] = if shown.code == 0 {
+                &["runs", "resume", "--format", "jsonl", "--no-input"]
+            } else {
+                &ARGS
+            };
+            glee = scene.start(args);
+        }
+        scene.nothing_repeated();
+        let output = scene.glee(&["runs", "show", "last", "--format", "json"]);
+        assert_eq!(
+            essence(&output),
+            expected[usize::from(kind == Kind::Git)],
+            "{output}"
+        );
     }
 }
 
