@@ -181,7 +181,8 @@ fn usage(error: &clap::Error) -> ExitCode {
 }
 
 fn run(command: &Command, globals: &Globals) -> CommandResult {
-    let (variable, filter) = (log::VARIABLE, std::env::var(log::VARIABLE).ok());
+    let variable = log::VARIABLE;
+    let filter = std::env::var(variable).ok();
     log::begin(globals.verbose, filter.as_deref(), clean).map_err(|error| {
         CommandError::usage(error.to_string()).hint(format!(
             "set `{variable}=debug`, or `{variable}=glee_agents=trace,info`"

@@ -125,10 +125,8 @@ fn listen() {
 fn stop(run: &Arc<SignalScope>, signal: u8, signals: &mut Signals) {
     run.cause.store(signal, Ordering::Relaxed);
     run.stop.stop();
-    let (mut seen, mut silent) = (
-        run.event_loop.answers.load(Ordering::Relaxed),
-        Duration::ZERO,
-    );
+    let mut seen = run.event_loop.answers.load(Ordering::Relaxed);
+    let mut silent = Duration::ZERO;
     while attached_run().is_some_and(|attached| Arc::ptr_eq(&attached, run)) {
         if silent >= PATIENCE {
             return end(signal, Some(run));

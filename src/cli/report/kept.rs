@@ -142,7 +142,8 @@ fn reviewed(all: &[Said], policy: Policy, mode: Mode) -> (Bench, Left) {
         let answers = items
             .iter()
             .map(|item| format!("[{}] IMPLEMENTED: done\n", item.finding.id));
-        let (text, count) = (answers.collect::<String>(), items.len());
+        let text = answers.collect::<String>();
+        let count = items.len();
         Script::prints(format!(
             "{text}GLEE-RESPONSE-END nonce={} answers={count}\n",
             request.nonce

@@ -207,7 +207,8 @@ fn waiting(out: &mut String, style: Style, id: &str, open: &OpenQuestion) {
     if let Some(reason) = &open.validator {
         paragraph(out, style, "    validator: ", &printable::line(reason));
     }
-    let (id, question) = (printable::line(id), printable::line(&question.id));
+    let id = printable::line(id);
+    let question = printable::line(&question.id);
     hint(
         out,
         style,

@@ -45,7 +45,8 @@ impl Access {
             token: random(),
             single_use: random(),
         };
-        let (session, base) = (random(), format!("/{}", &random()[..32]));
+        let session = random();
+        let base = format!("/{}", &random()[..32]);
         let mut hosts: Vec<String> = ["127.0.0.1", "localhost"]
             .map(|name| format!("{name}:{port}"))
             .into();

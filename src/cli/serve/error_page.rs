@@ -98,7 +98,8 @@ impl IntoResponse for ErrorPage {
             _ => "Refused",
         };
         let shown = |text: &str| secrets::redact(&printable::block(text)).into_owned();
-        let (message, hint) = (shown(&self.message), self.hint.as_deref().map(shown));
+        let message = shown(&self.message);
+        let hint = self.hint.as_deref().map(shown);
         let html = templates::render(
             "serve/error.html",
             context! { title, message, hint, base => self.base },

@@ -138,7 +138,8 @@ impl Feed {
         after: u64,
     ) -> Result<VecDeque<Arc<SentEvent>>, JournalError> {
         let _permit = self.pages.acquire().await;
-        let (feed, run) = (Arc::clone(self), run.clone());
+        let feed = Arc::clone(self);
+        let run = run.clone();
         let read = tokio::task::spawn_blocking(move || {
             let Some(journal) = Journal::open_read(&feed.history)? else {
                 return Ok(VecDeque::new());

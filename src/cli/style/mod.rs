@@ -299,7 +299,8 @@ pub fn fit(text: &str, width: usize) -> String {
 /// `head`. The parameter `most` is the maximum number of lines of the text in the result.
 pub fn behind(style: Style, head: &str, least: usize, text: &str, most: usize) -> Vec<String> {
     let longest = widest(text.split_whitespace());
-    let (mut head, mut indent) = (head.to_owned(), columns(head));
+    let mut indent = columns(head);
+    let mut head = head.to_owned();
     let room = |indent: usize| style.width.saturating_sub(indent);
     let mut lines = Vec::new();
     if indent > least

@@ -212,13 +212,15 @@ impl Prepared {
     }
 
     fn new(style: Style, code: &Code<'_>) -> Option<Self> {
-        let (first, last) = (u64::from(code.lines.0), u64::from(code.lines.1));
+        let first = u64::from(code.lines.0);
+        let last = u64::from(code.lines.1);
         let last = if last.saturating_sub(first) >= LONGEST_RANGE {
             first
         } else {
             last.max(first)
         };
-        let (mut text, mut span) = (String::new(), None::<Range<usize>>);
+        let mut text = String::new();
+        let mut span = None::<Range<usize>>;
         let quotes = quotes(&code.quoted);
         let end = u64::from(code.first_line) + (code.text.lines().count() as u64).saturating_sub(1);
         let gutter = end.to_string().len();

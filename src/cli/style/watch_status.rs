@@ -79,7 +79,8 @@ pub fn agent(style: Style, report: &AgentReport, width: usize, now: Timestamp) -
         },
     );
     let name = style.strong(pad(&printable::line(&report.name.0), width));
-    let (state, last) = (pad(state, 6), style.faint(last.trim_end()));
+    let state = pad(state, 6);
+    let last = style.faint(last.trim_end());
     style.cut(
         &format!("{} {name}  {state}  {last}", style.mark(glyph)),
         style.width.saturating_sub(1),
@@ -94,10 +95,8 @@ pub fn text(style: Style, report: &WatchReport, is_running: bool) -> String {
         "  (not running: resume it with `glee watch`)"
     };
     let mut out = format!("{}{ended}\n", line(style, report));
-    let (now, width) = (
-        Timestamp::now(),
-        names_width(report.agents.iter().map(|agent| &agent.name)),
-    );
+    let now = Timestamp::now();
+    let width = names_width(report.agents.iter().map(|agent| &agent.name));
     for report in &report.agents {
         let _ = writeln!(out, "  {}", agent(style, report, width, now));
     }

@@ -65,7 +65,8 @@ mod tests {
     fn the_terminal_decides_the_sequence() {
         let auto =
             |variables: &[(&str, &str)]| in_terminal(TerminalNotice::Auto, variables, "done");
-        let (osc9, osc777) = ("\x1b]9;Glee: done\x07", "\x1b]777;notify;Glee;done\x07");
+        let osc9 = "\x1b]9;Glee: done\x07";
+        let osc777 = "\x1b]777;notify;Glee;done\x07";
         assert_eq!(auto(&[("TERM", "xterm-256color")]).as_deref(), Some(osc9));
         assert_eq!(
             auto(&[("TERM", "xterm-256color"), ("VTE_VERSION", "7600")]).as_deref(),

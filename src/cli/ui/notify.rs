@@ -177,7 +177,9 @@ impl Notifier {
             stdin: format!("{}\n", printable::json(told.to_string())).into_bytes(),
             confinement: None,
         };
-        let (agents, root, limits) = (self.0.agents.clone(), root.clone(), self.0.limits);
+        let agents = self.0.agents.clone();
+        let root = root.clone();
+        let limits = self.0.limits;
         let mut running = held(running);
         let earlier = running.take();
         let run = move || {

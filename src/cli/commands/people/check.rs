@@ -63,7 +63,9 @@ pub(crate) fn run(output: &JsonFlag, globals: &Globals) -> CommandResult {
         .filter(|agent| AdapterKind::of(agent) != Ok(AdapterKind::Replay))
         .collect();
     let probes = agents.iter().map(|&agent| {
-        let (programs, places, limits) = (&programs, &places, &limits);
+        let programs = &programs;
+        let places = &places;
+        let limits = &limits;
         async move {
             let version = programs.version(agent, &places.root).await;
             Ok::<_, std::io::Error>((

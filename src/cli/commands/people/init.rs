@@ -105,7 +105,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 fn suggest(installed: &[&str]) -> Assignment {
     let Some((first, others)) = installed.split_first() else {
         let [rules, fixer, referee] = BUILTINS.map(|(name, _)| format!("builtin:{name}"));
-        let (coder, judge) = (Some(fixer), Some(referee));
+        let coder = Some(fixer);
+        let judge = Some(referee);
         return Assignment {
             coder,
             reviewers: vec![rules],
@@ -208,7 +209,8 @@ fn text(assignment: &Assignment) -> String {
     }
     text.push('\n');
     for (role, agent) in assignment.members() {
-        let (name, example) = (default_name(agent, role), example(agent, role));
+        let name = default_name(agent, role);
+        let example = example(agent, role);
         let _ = write!(
             text,
             "  - name: {name}\n    command: {agent}\n    role: {role}\n{example}"

@@ -79,7 +79,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let layers = sandbox::layers();
     let on = |on: bool| if on { "yes" } else { "no" };
     let namespaces = on(sandbox::makes_namespaces(Path::new("/proc/self/exe")));
-    let (landlock, subreaper) = (on(layers.landlock), on(layers.subreaper));
+    let landlock = on(layers.landlock);
+    let subreaper = on(layers.subreaper);
     say(
         "sandbox",
         &format!("landlock {landlock}, namespaces {namespaces}, subreaper {subreaper}"),

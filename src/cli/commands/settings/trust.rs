@@ -89,7 +89,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         ));
     }
     store.trust(&places.root, &content)?;
-    let (root, runs) = (places.root.display(), content.runs.join("\n  "));
+    let root = places.root.display();
+    let runs = content.runs.join("\n  ");
     globals.say(&format!("trusted in {root}:\n  {runs}\n{}", content.hash));
     globals.say("next: glee review");
     Ok(ExitReason::Clean)

@@ -83,7 +83,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 }
 
 fn read(input: impl BufRead, args: &Args, look: Style) -> io::Result<String> {
-    let (nonce, json) = (args.nonce.as_deref(), args.format == ParsedFormat::Json);
+    let nonce = args.nonce.as_deref();
+    let json = args.format == ParsedFormat::Json;
     Ok(match args.kind {
         Kind::Review => {
             let answer = reader::parse(input, nonce)?;

@@ -232,7 +232,8 @@ impl<'de> Deserialize<'de> for Tuples {
             }
 
             fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Tuples, M::Error> {
-                let (mut tuples, mut seen) = (Vec::new(), HashSet::new());
+                let mut tuples = Vec::new();
+                let mut seen = HashSet::new();
                 while let Some((id, votes)) = map.next_entry::<String, Option<Votes>>()? {
                     if !seen.insert(id.clone()) {
                         return Err(M::Error::custom(format!("tuple `{id}` occurs twice")));

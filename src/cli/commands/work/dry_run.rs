@@ -119,7 +119,8 @@ fn text(
         let agents = plan.agents.iter().filter(|agent| agent.role == role);
         let agents: Vec<String> = agents
             .map(|agent| {
-                let (name, command) = (&agent.name.0, agent.command.join(" "));
+                let name = &agent.name.0;
+                let command = agent.command.join(" ");
                 if command == *name {
                     printable::line(name)
                 } else {
@@ -287,7 +288,8 @@ fn details(plan: &Plan, previews: &[Preview]) -> String {
     let mut out = String::from("\nShards\n");
     for (number, shard) in plan.shards.iter().enumerate() {
         for covered in shard {
-            let (file, lines) = (printable::line(&covered.file), count(covered.lines, "line"));
+            let file = printable::line(&covered.file);
+            let lines = count(covered.lines, "line");
             let _ = writeln!(out, "  {:>3}  {file} ({lines})", number + 1);
         }
     }
@@ -307,10 +309,8 @@ fn details(plan: &Plan, previews: &[Preview]) -> String {
                 printable::line(from.run.short())
             )
         });
-        let (name, reused) = (
-            printable::line(&preview.agent.0),
-            reused.collect::<String>(),
-        );
+        let name = printable::line(&preview.agent.0);
+        let reused = reused.collect::<String>();
         let _ = writeln!(out, "  {name} shard {}: {what}{reused}", preview.shard);
     }
     out

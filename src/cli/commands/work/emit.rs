@@ -190,7 +190,9 @@ fn all(mut client: Client, path: &Path, globals: &Globals) -> CommandResult {
         drop(writer.shutdown(Shutdown::Write));
         copied
     });
-    let (mut recorded, mut refused, mut last) = (0_u64, 0_u64, String::new());
+    let mut recorded = 0_u64;
+    let mut refused = 0_u64;
+    let mut last = String::new();
     loop {
         match client.answer()? {
             Some(answer) if answer.ok => recorded += 1,

@@ -411,7 +411,8 @@ pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>
         },
         has_coder: execute::has_coder(&settings),
     };
-    let (run, pr) = (review::new_run(), settings.pr);
+    let run = review::new_run();
+    let pr = settings.pr;
     let exit = execute::review(
         &context,
         workspace,
@@ -491,7 +492,8 @@ fn previews(
     shared: &SharedRulings,
 ) -> Result<Vec<Preview>, CommandError> {
     let journal = history::open_read(globals, workspace)?;
-    let (bindings, max_age) = (shared.bindings(), &settings.rulings.max_age);
+    let bindings = shared.bindings();
+    let max_age = &settings.rulings.max_age;
     let bindings = rulings::known(journal.as_ref(), &bindings, max_age, Timestamp::now())?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -269,7 +269,8 @@ pub(crate) fn review<F: Future<Output = Result<EndedReview, RunError>>>(
             "the run was stopped early, and its results are recorded; {resume}"
         ));
     }
-    let (globals, outputs) = (context.globals, context.outputs);
+    let globals = context.globals;
+    let outputs = context.outputs;
     // With the format `jsonl` on standard output, each event was already printed when the event was recorded.
     let shown = outputs.formats().filter(|format| format.shows_events());
     let is_printed = usize::from(outputs.stdout == Format::Jsonl);
@@ -279,7 +280,8 @@ pub(crate) fn review<F: Future<Output = Result<EndedReview, RunError>>>(
             .transpose()?,
         false => None,
     };
-    let (events, only) = (events.unwrap_or_default(), context.findings);
+    let events = events.unwrap_or_default();
+    let only = context.findings;
     let EndedReview {
         outcome,
         reviewed: sources,
@@ -411,7 +413,8 @@ pub(crate) fn drive<T, F: Future<Output = T>>(
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let (handle, cause) = (Arc::new(handle), Arc::new(AtomicU8::new(0)));
+    let handle = Arc::new(handle);
+    let cause = Arc::new(AtomicU8::new(0));
     let event_loop = Arc::new(Loop::default());
     let attached = signals::attach(signals::SignalScope {
         stop: Arc::clone(&handle),
@@ -521,7 +524,8 @@ const OVER_BUDGET: u8 = u8::MAX;
 async fn stop_after(mut left: Duration, handle: Arc<StopHandle>, cause: Arc<AtomicU8>) {
     const STEP: Duration = Duration::from_secs(1);
     while !left.is_zero() {
-        let (step, began) = (left.min(STEP), Instant::now());
+        let step = left.min(STEP);
+        let began = Instant::now();
         tokio::time::sleep(step).await;
         left = left.saturating_sub(began.elapsed().min(2 * STEP));
     }

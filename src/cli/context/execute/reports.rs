@@ -66,7 +66,8 @@ impl RunReport<'_> {
         for format in outputs.formats() {
             let left_out = report::left_out(format, &outcome);
             if left_out > 0 {
-                let (findings, name) = (count(left_out, "finding"), format.as_str());
+                let findings = count(left_out, "finding");
+                let name = format.as_str();
                 globals.say(&format!(
                     "note: the report `{name}` omits {findings} that are closed or have no location"
                 ));

@@ -132,10 +132,8 @@ impl<'a> StageContext<'a> {
             notifier: notifier.clone(),
         };
         let person = asks.then(|| Box::new(dialog) as Box<dyn Prompter>);
-        let (settings, workspace) = (
-            self.settings.clone(),
-            Arc::new(place::workspace(self.globals)?),
-        );
+        let settings = self.settings.clone();
+        let workspace = Arc::new(place::workspace(self.globals)?);
         let hint = format!("resume it with the same command and `--id {}`", plan.id);
         let resume = Some((hint.clone(), Arc::new(AtomicBool::new(true))));
         let (rested, cause) =

@@ -295,7 +295,9 @@ impl Entry<'_> {
         let finding = &self.settled.finding;
         let mut remarks = Vec::new();
         for said in &finding.restated {
-            let (by, title, body) = (line(&said.by.0), line(&said.title), block(&said.body));
+            let by = line(&said.by.0);
+            let title = line(&said.title);
+            let body = block(&said.body);
             remarks.push(
                 format!("{by} also says: {title}\n\n{body}")
                     .trim()
@@ -303,7 +305,8 @@ impl Entry<'_> {
             );
         }
         for (by, why) in finding.denials() {
-            let (by, why) = (line(&by.0), block(why));
+            let by = line(&by.0);
+            let why = block(why);
             remarks.push(format!("{by} sees no problem: {}", why.trim()));
         }
         remarks

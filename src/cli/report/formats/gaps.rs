@@ -38,7 +38,8 @@ pub(crate) fn unreviewed(outcome: &Outcome) -> Vec<Gap<'_>> {
             .as_deref()
             .map(|hint| format!(" ({})", line(hint)))
             .unwrap_or_default();
-        let (agent, error) = (line(&failure.agent.0), line(&failure.error));
+        let agent = line(&failure.agent.0);
+        let error = line(&failure.error);
         add(
             AlertLevel::Error,
             format!("the {} {agent} failed: {error}{hint}", failure.role),

@@ -41,7 +41,8 @@ pub(crate) fn render(outcome: &Outcome) -> String {
         .iter()
         .filter(|entry| add(entry.level(), annotation(entry)))
         .count();
-    let (left, closed) = (open.len() - annotated, entries.len() - open.len());
+    let left = open.len() - annotated;
+    let closed = entries.len() - open.len();
     lines.push_str(&format!("{}\n", text::conclusion(outcome)));
     let excess: Vec<String> = [(left, "open finding"), (gaps, "gap")]
         .into_iter()

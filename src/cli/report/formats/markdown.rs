@@ -104,7 +104,8 @@ fn item(entry: &Entry<'_>, outcome: &Outcome) -> String {
     let place = place
         .map(|place| format!(" {}", code(&cut(&place, TITLE))))
         .unwrap_or_default();
-    let (severity, id) = (prose(&cut(&entry.severity(), 40)), entry.id());
+    let severity = prose(&cut(&entry.severity(), 40));
+    let id = entry.id();
     let mut text = format!(
         "- **{severity}** {id}{place} {}\n",
         prose(&cut(&entry.title(), TITLE))

@@ -406,8 +406,10 @@ fn poisoned<T: Serialize + DeserializeOwned>(value: &T, number: &mut usize) -> T
 /// Returns the elements with their attributes.
 fn elements(html: &str) -> BTreeSet<String> {
     const EMPTY: [&str; 4] = ["meta", "link", "input", "br"];
-    let (mut found, mut open) = (BTreeSet::new(), Vec::new());
-    let (mut ids, mut links) = (BTreeSet::new(), BTreeSet::new());
+    let mut found = BTreeSet::new();
+    let mut open = Vec::new();
+    let mut ids = BTreeSet::new();
+    let mut links = BTreeSet::new();
     let mut rest = html
         .strip_prefix("<!doctype html>")
         .expect("a document type");

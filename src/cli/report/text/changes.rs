@@ -12,7 +12,8 @@ use glee_protocol::text::printable;
 const SHORT: usize = 60;
 
 pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
-    let (style, changes) = (options.style, &outcome.changes);
+    let style = options.style;
+    let changes = &outcome.changes;
     if changes.is_empty() {
         return String::new();
     }
@@ -27,7 +28,8 @@ pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String 
     };
     let mut is_cut = false;
     for change in changes {
-        let (file, delta) = (printable::line(&change.file), style.delta([change]));
+        let file = printable::line(&change.file);
+        let delta = style.delta([change]);
         let _ = match columns(&file) + 4 + columns(&delta) <= style.width {
             true => writeln!(text, "  {}  {delta}", pad(&file, width)),
             false => writeln!(text, "  {file}\n    {delta}"),

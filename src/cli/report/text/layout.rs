@@ -33,7 +33,8 @@ pub(crate) fn wrapped(out: &mut String, style: Style, head: &str, text: &str) {
 
 /// Appends `head` and the texts in `facts`. If possible, lines are broken only between two facts.
 pub(crate) fn facts(out: &mut String, style: Style, head: &str, facts: &[String]) {
-    let (mut head, indent) = (head.to_owned(), columns(head));
+    let indent = columns(head);
+    let mut head = head.to_owned();
     let mut from = 0;
     for to in 1..=facts.len() {
         let fits = |end: usize| indent + columns(&style.facts(&facts[from..end])) <= style.width;

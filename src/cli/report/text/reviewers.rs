@@ -147,7 +147,8 @@ fn is_of(failure: &Failure, reviewer: &ReviewerReport) -> bool {
 /// Says how to see the output of a failed call.
 fn output_of(text: &mut String, style: Style, outcome: &Outcome, failure: &Failure) {
     let Some(call) = &failure.call else { return };
-    let (run, call) = (printable::line(outcome.run.short()), printable::line(call));
+    let run = printable::line(outcome.run.short());
+    let call = printable::line(call);
     wrapped(
         text,
         style,
@@ -204,10 +205,8 @@ pub(crate) fn reused(style: Style, reused: &[Reused]) -> String {
             some => format!(", {some} of them in part"),
         };
         let files = count(from.files.len() + from.in_part.len(), "file");
-        let (name, run) = (
-            printable::line(&reviewer.0),
-            printable::line(from.run.short()),
-        );
+        let name = printable::line(&reviewer.0);
+        let run = printable::line(from.run.short());
         let reads = if from.reads_unknown {
             format!("; what {name} read beside is unknown")
         } else {
@@ -230,7 +229,8 @@ pub(crate) fn reused(style: Style, reused: &[Reused]) -> String {
 /// Lists each finding of an earlier run if the reviewed change fixed the finding. Each reviewer of such a finding
 /// read the changed code and did not raise the finding again.
 fn no_longer_raised(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
-    let (style, gone) = (options.style, &outcome.no_longer_raised);
+    let style = options.style;
+    let gone = &outcome.no_longer_raised;
     if gone.is_empty() {
         return String::new();
     }
@@ -246,7 +246,8 @@ fn no_longer_raised(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
             .location()
             .map(|place| format!("{place} "))
             .unwrap_or_default();
-        let (place, title) = (printable::line(&place), printable::line(&finding.title));
+        let place = printable::line(&place);
+        let title = printable::line(&finding.title);
         wrapped(
             &mut text,
             style,

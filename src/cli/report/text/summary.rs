@@ -409,7 +409,8 @@ pub(crate) fn steps(outcome: &Outcome, fix: &FixCommand) -> Vec<(String, &'stati
 }
 
 pub(crate) fn next(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
-    let (style, steps) = (options.style, steps(outcome, options.fix));
+    let style = options.style;
+    let steps = steps(outcome, options.fix);
     if steps.is_empty() {
         return String::new();
     }

@@ -155,7 +155,8 @@ impl DisputeResolver for NonInteractive {
 }
 
 fn not_asked(question: &PersonQuestion) -> String {
-    let (route, configured) = (preselected(question), question.configured);
+    let route = preselected(question);
+    let configured = question.configured;
     let outcome = match route {
         Route::Judge => "the judge rules",
         Route::Human => "disputes stay open; settle them with `glee disputes resolve`",

@@ -42,7 +42,8 @@ pub struct LiveProgress {
 
 impl LiveProgress {
     pub fn new(terminal: &Terminal) -> Self {
-        let (screen, work) = (terminal.screen(), Arc::new(Mutex::new(Work::default())));
+        let screen = terminal.screen();
+        let work = Arc::new(Mutex::new(Work::default()));
         let beats = !screen.terminal && screen.verbosity != Verbosity::Quiet;
         Self {
             terminal: terminal.clone(),
@@ -73,7 +74,8 @@ impl LiveProgress {
             return;
         }
         if std::mem::take(&mut self.keys) {
-            let (mut key, terminal) = (SkipKey::new(Arc::clone(&self.work)), self.terminal.clone());
+            let mut key = SkipKey::new(Arc::clone(&self.work));
+            let terminal = self.terminal.clone();
             let is_heard = self.terminal.listen(move |pressed| {
                 key.press(pressed)
                     .iter()
@@ -98,7 +100,8 @@ impl LiveProgress {
         }
         if self.rows.len() < ROWS && !self.rows.contains_key(&call.agent) {
             let work = Arc::clone(&self.work);
-            let (name, padded) = (call.agent.clone(), self.lines.name(&call.agent));
+            let name = call.agent.clone();
+            let padded = self.lines.name(&call.agent);
             let row = bar(move || work::lock(&work).row(screen.style(), &name, &padded));
             let row = match &self.total {
                 Some(total) => self.terminal.live().insert_before(total, row),
@@ -115,7 +118,8 @@ impl LiveProgress {
     /// Removes the live lines of agents that are no longer at work.
     fn tidy(&mut self) {
         let at_work: Vec<AgentName> = self.work().at_work().cloned().collect();
-        let (terminal, all_rest) = (&self.terminal, at_work.is_empty());
+        let terminal = &self.terminal;
+        let all_rest = at_work.is_empty();
         let ended = self
             .rows
             .extract_if(|name, _| !at_work.contains(name))

@@ -80,7 +80,8 @@ mod tests {
         let slow = begin("slow", 0);
         assert_eq!((key.press('1'), key.press('x')), (None, None));
         assert!(!slow.is_skipped(), "a digit alone does nothing");
-        let (first, second) = (begin("hung", 0), begin("hung", 1));
+        let first = begin("hung", 0);
+        let second = begin("hung", 1);
         let question = Some("  Skip which agent? 1 hung   2 slow   (another key: none)".to_owned());
         for other in ['x', '3', '0', 's'] {
             assert_eq!(key.press('s'), question);

@@ -249,7 +249,8 @@ fn row(style: Style, elapsed: Duration, name: &str, doing: &str, activity: &str)
     let frame = usize::try_from(elapsed.as_millis() / 120).unwrap_or(0) % frames.len();
     let spinner = style.paint(Color::Key, frames[frame]);
     let gap = if activity.is_empty() { "" } else { "  " };
-    let (name, time) = (style.strong(name), style.faint(seconds(elapsed)));
+    let name = style.strong(name);
+    let time = style.faint(seconds(elapsed));
     let line = format!(
         "{spinner} {name}  {doing}  {time}{gap}{}",
         style.faint(activity)

@@ -140,7 +140,8 @@ fn code(shown: &Shown<'_>, workspace: Option<&Workspace>, globals: &Globals) -> 
 
 impl Page {
     fn of(shown: &Shown<'_>, code: &DisputeCode, is_shared: bool, look: Style) -> String {
-        let (record, source) = (shown.record, shown.source);
+        let record = shown.record;
+        let source = shown.source;
         // The lines of a diff are cut at the right edge of the terminal, because wrapped lines would be hard to
         // read.
         let columns = look.width;
@@ -222,7 +223,8 @@ impl Page {
             ended_at,
             ..
         } = shown.record;
-        let (number, id) = (shown.record.dispute.number, &shown.id);
+        let number = shown.record.dispute.number;
+        let id = &shown.id;
         let mut lines = Vec::new();
         if let Some(reopened) = reopened {
             let why = if reopened.reason.is_blank() { "" } else { ": " };

@@ -29,10 +29,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     };
     let check = journal.verify()?;
     args.output.print(&check, || {
-        let (records, are) = (
-            style::count(check.records, "record"),
-            if check.records == 1 { "is" } else { "are" },
-        );
+        let records = style::count(check.records, "record");
+        let are = if check.records == 1 { "is" } else { "are" };
         let end = if check.fault.is_some() {
             " before the first fault"
         } else {

@@ -182,10 +182,8 @@ pub(crate) fn refuse_pruned(journal: &Journal, run: &RunId) -> Result<(), Comman
     else {
         return Ok(());
     };
-    let (day, id) = (
-        pruned.at.to_zoned(jiff::tz::TimeZone::system()).date(),
-        run.short(),
-    );
+    let day = pruned.at.to_zoned(jiff::tz::TimeZone::system()).date();
+    let id = run.short();
     Err(CommandError::usage(format!("the stored code of run {id} was pruned on {day}")).hint(format!(
         "print the findings or the changes of the run: `glee runs show {id}`, `glee runs diff {id}`"
     )))

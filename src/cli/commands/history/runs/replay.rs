@@ -62,7 +62,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     .settings;
     let replayed = review::replay(&workspace, &place::state_dir()?, &journal, &run, &settings)?;
     let fix = execute::fix_command(globals, &plan);
-    let (outcome, reviewed) = (&replayed.outcome, &replayed.reviewed);
+    let outcome = &replayed.outcome;
+    let reviewed = &replayed.reviewed;
     let report = execute::reports::RunReport {
         outcome,
         reviewed,

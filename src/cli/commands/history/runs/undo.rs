@@ -129,7 +129,8 @@ fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
         true => workspace.redo(&run, &options, &state_dir),
         false => workspace.undo(&run, &options, &state_dir),
     }?;
-    let (files, is_whole) = (undone.files, undone.conflicts.is_empty());
+    let files = undone.files;
+    let is_whole = undone.conflicts.is_empty();
     match args.redo {
         true if files > 0 => journal
             .append(&run, RunEvent::RunRedone { files })
@@ -298,7 +299,8 @@ fn summary(redo: bool, undone: &Undone) -> String {
 
 fn hints(redo: bool, undone: &Undone, run: &RunId) -> String {
     let mut text = String::new();
-    let (run, again) = (run.short(), if redo { " --redo" } else { "" });
+    let run = run.short();
+    let again = if redo { " --redo" } else { "" };
     if undone
         .conflicts
         .iter()

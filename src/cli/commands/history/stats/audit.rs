@@ -87,11 +87,10 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let agents = execute::programs(std::slice::from_ref(&judge), &[], workspace.root())?;
     let journal = history::open(globals, &workspace)?;
     let terminal = Terminal::new(globals.screen());
-    let (sink, time_limit) = (
-        execute::sink(false, &terminal, false),
-        settings.budget.duration,
-    );
-    let (workspace, limits) = (Arc::new(workspace), settings.clone());
+    let sink = execute::sink(false, &terminal, false);
+    let time_limit = settings.budget.duration;
+    let workspace = Arc::new(workspace);
+    let limits = settings.clone();
     let (outcome, cause) = execute::drive(time_limit, &terminal, None, |stop| {
         let templates = project.join(".glee").join("prompts");
         let setup = RunSetup {

@@ -112,13 +112,15 @@ fn share(share: Share) -> String {
     let Some((low, high)) = share.low.zip(share.high) else {
         return "-".to_owned();
     };
-    let (count, of) = (thousands(share.count), thousands(share.of));
+    let count = thousands(share.count);
+    let of = thousands(share.of);
     format!("{count}/{of} {:.0}-{:.0}%", low * 100.0, high * 100.0)
 }
 
 /// How many of all calls compared findings, and their tokens if the programs report tokens.
 fn comparisons(found: &ReviewStatistics) -> String {
-    let (mut calls, mut tokens) = (0, 0);
+    let mut calls = 0;
+    let mut tokens = 0;
     for agent in found.comparisons.iter().flatten() {
         calls += agent.calls;
         tokens += agent.input_tokens + agent.output_tokens;

@@ -107,8 +107,10 @@ impl HookFiles {
 
 pub(crate) fn install(args: &Args, globals: &Globals) -> CommandResult {
     let workspace = place::workspace(globals)?;
-    let (hook, folder) = (args.hook, folder(&workspace)?);
-    let (name, operation) = (hook.name(), hook.operation());
+    let hook = args.hook;
+    let folder = folder(&workspace)?;
+    let name = hook.name();
+    let operation = hook.operation();
     check(args, &workspace, &folder)?;
     let files = HookFiles::of(&folder, hook);
     let failed = |error| {
@@ -119,7 +121,8 @@ pub(crate) fn install(args: &Args, globals: &Globals) -> CommandResult {
     };
     let is_own = files.is_own(hook)?;
     if is_own == Some(false) && files.earlier.symlink_metadata().is_ok() && !files.is_half_kept() {
-        let (own, earlier) = (files.own.display(), files.earlier.display());
+        let own = files.own.display();
+        let earlier = files.earlier.display();
         return Err(CommandError::usage(format!(
             "another program has replaced Glee's hook `{own}`"
         ))
@@ -166,7 +169,8 @@ pub(crate) fn install(args: &Args, globals: &Globals) -> CommandResult {
 }
 
 fn check(args: &Args, workspace: &Workspace, folder: &HooksFolder) -> Result<(), CommandError> {
-    let (name, path) = (args.hook.name(), folder.path.display());
+    let name = args.hook.name();
+    let path = folder.path.display();
     if folder.path.symlink_metadata().is_ok() && !folder.path.is_dir() {
         let message =
             format!("git runs no hooks here: `core.hooksPath` is `{path}`, which is not a folder");
@@ -216,7 +220,8 @@ pub(crate) fn uninstall(args: &UninstallArgs, globals: &Globals) -> CommandResul
     let workspace = place::workspace(globals)?;
     let hook = args.hook;
     let files = HookFiles::of(&folder(&workspace)?, hook);
-    let (name, own) = (hook.name(), files.own.display());
+    let name = hook.name();
+    let own = files.own.display();
     let has_earlier = files.earlier.symlink_metadata().is_ok();
     match files.is_own(hook)? {
         Some(true) => {}

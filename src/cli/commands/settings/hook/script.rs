@@ -39,7 +39,9 @@ pub(crate) fn options(hook: Hook, text: &str) -> Option<&str> {
 /// earlier hook and Glee both read the input. The script appends a dot to the variable. Without the dot, the shell
 /// would remove line breaks at the end of the input.
 pub(crate) fn text(hook: Hook, options: &HookOptions) -> String {
-    let (name, operation, mark) = (hook.name(), hook.operation(), mark(hook));
+    let name = hook.name();
+    let operation = hook.operation();
+    let mark = mark(hook);
     let mode = options.mode.word();
     let timeout = units::duration_text(options.timeout);
     let (read, feed, call) = match hook {

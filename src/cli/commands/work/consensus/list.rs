@@ -46,10 +46,8 @@ pub(crate) fn run(args: &StageFilters, globals: &Globals) -> CommandResult {
         "ID", "STAGE", "STARTED"
     );
     for (outcome, started) in listed {
-        let (id, stage) = (
-            printable::line(&outcome.id),
-            printable::line(&outcome.stage),
-        );
+        let id = printable::line(&outcome.id);
+        let stage = printable::line(&outcome.stage);
         out.push_str(&format!(
             "{id:<width$}  {stage:<14}  {started:<16}  {}\n",
             report::state(&outcome)

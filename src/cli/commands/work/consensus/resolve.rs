@@ -34,7 +34,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let outcome = match &args.decision {
         Some(word) => {
             let word = &names::full(&last.plan.agents, word, None)?;
-            let (reason, modifications) = (args.reason.reason.clone(), args.modifications.clone());
+            let reason = args.reason.reason.clone();
+            let modifications = args.modifications.clone();
             let outcome = consensus::decide(&mut journal, &run, word, reason, modifications)?;
             context.write(&outcome)?;
             outcome

@@ -140,7 +140,8 @@ struct Pipeline<'a> {
 
 impl Pipeline<'_> {
     fn plan(&self, step: &Step) -> Result<StagePlan, CommandError> {
-        let (context, args) = (self.context, self.args);
+        let context = self.context;
+        let args = self.args;
         match step {
             Step::Gate(named, questions) => {
                 gate::plan(context, &args.id, &named.gate, questions, &self.agents)
@@ -148,7 +149,8 @@ impl Pipeline<'_> {
             Step::Stage(stage) => {
                 let resolved =
                     (!self.resolved.is_empty()).then(|| json!(self.resolved).to_string().into());
-                let (prompt, input) = (self.prompt.clone(), self.input.clone());
+                let prompt = self.prompt.clone();
+                let input = self.input.clone();
                 let asking = Asking {
                     id: &args.id,
                     agents: &self.agents,

@@ -143,7 +143,8 @@ fn newest(journal: &Journal, problems: &[FindingId]) -> Result<RunId, CommandErr
     }
     let (first, run) = &runs[0];
     if let Some((other, of)) = runs.iter().find(|(_, of)| of != run) {
-        let (run, of) = (run.short(), of.short());
+        let run = run.short();
+        let of = of.short();
         return Err(CommandError::usage(format!(
             "{first} was raised last by run {run}, and {other} by run {of}"
         ))

@@ -104,7 +104,8 @@ fn one_by_one(
         match host.comment(request, &[of_file]) {
             Err(HostError::Refused { why, .. }) => {
                 refused += 1;
-                let (path, why) = (printable::line(&comment.path), printable::line(&why));
+                let path = printable::line(&comment.path);
+                let why = printable::line(&why);
                 globals.say(&format!(
                     "note: the host refused a comment on `{path}`: {why}"
                 ));

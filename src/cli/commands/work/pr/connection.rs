@@ -37,7 +37,8 @@ impl RequestOnHost {
             RequestState::Closed => "closed",
             RequestState::Merged => "merged",
         };
-        let (base, head) = (&self.request.base.id, &self.request.head.id);
+        let base = &self.request.base.id;
+        let head = &self.request.head.id;
         Err(
             CommandError::usage(format!("{} is {state}", self.name())).hint(format!(
                 "review the commits instead: `glee review {}...{}`",

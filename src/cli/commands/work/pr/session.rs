@@ -67,7 +67,8 @@ impl RequestSession {
             .conversation(&on_host.request)
             .map_err(failed)?;
         let (outcome, sources) = recorded(&workspace, &journal, run)?;
-        let (run, settings) = (run.clone(), Settings::of_record(&plan.settings).pr);
+        let run = run.clone();
+        let settings = Settings::of_record(&plan.settings).pr;
         Ok(Self {
             on_host,
             run,
@@ -132,7 +133,8 @@ fn require_same(
     reviewed: &PullRequestPlan,
     run: &RunId,
 ) -> Result<(), CommandError> {
-    let (request, name) = (&on_host.request, on_host.name());
+    let request = &on_host.request;
+    let name = on_host.name();
     if request.link != reviewed.link || request.number != reviewed.number {
         return Err(CommandError::usage(format!(
             "run {} is a review of {}, not of {}",
@@ -145,7 +147,8 @@ fn require_same(
     if request.head.id == reviewed.head {
         return Ok(());
     }
-    let (now, then) = (short(&request.head.id), short(&reviewed.head));
+    let now = short(&request.head.id);
+    let then = short(&reviewed.head);
     Err(CommandError::usage(format!(
         "the head commit of {name} is now {now}, but run {} reviewed {then}",
         run.short()

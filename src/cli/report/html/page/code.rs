@@ -74,7 +74,8 @@ impl Excerpts {
                 continue;
             };
             let lines = place.shown();
-            let (skipped, number) = (*lines.start() as usize - 1, lines.clone().count());
+            let skipped = *lines.start() as usize - 1;
+            let number = lines.clone().count();
             let size: usize = text
                 .lines()
                 .skip(skipped)

@@ -170,7 +170,8 @@ impl EventLines {
                 ..
             } => self.finished(call, answer, *millis),
             RunEvent::ReadOnlyViolated { call, changes } => {
-                let (mark, agent) = (style.mark(Glyph::Failed), printable::line(&call.agent.0));
+                let mark = style.mark(Glyph::Failed);
+                let agent = printable::line(&call.agent.0);
                 let line = |change: &String| {
                     format!(
                         "{mark} write during a read-only call of {agent}: {}",
@@ -302,7 +303,8 @@ impl EventLines {
             }
             ReviewEvent::MembersSeparated { findings, .. } => {
                 let left = findings.iter().filter_map(|finding| {
-                    let (id, was) = (finding.id, finding.was?);
+                    let id = finding.id;
+                    let was = finding.was?;
                     Some(style.faint(format!("  {id} is another defect (was {was})")))
                 });
                 left.collect()
@@ -487,10 +489,8 @@ impl EventLines {
             (Purpose::Judge { dispute }, _) => text = format!("dispute {dispute}: {text}"),
             _ => {}
         }
-        let (name, time) = (
-            style.strong(self.name(&call.agent)),
-            style.faint(style::duration(millis)),
-        );
+        let name = style.strong(self.name(&call.agent));
+        let time = style.faint(style::duration(millis));
         let mut lines = vec![format!("{} {name}  {text}  {time}", style.mark(glyph))];
         if let CallAnswer::Failed {
             hint: Some(hint), ..
@@ -529,7 +529,8 @@ impl EventLines {
     }
 
     fn dispute(&self, dispute: &Dispute) -> String {
-        let (style, finding) = (self.style, &dispute.finding);
+        let style = self.style;
+        let finding = &dispute.finding;
         let coder = self
             .answered_by
             .get(&finding.id)

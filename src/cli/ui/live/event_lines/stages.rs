@@ -26,10 +26,8 @@ pub(crate) fn line(style: Style, event: &ConsensusEvent) -> String {
         }
         ConsensusEvent::QuestionResolved { resolution } => {
             let question = style.strong(printable::line(&resolution.question));
-            let (answer, by) = (
-                printable::line(&resolution.answer),
-                style::settler(&resolution.by),
-            );
+            let answer = printable::line(&resolution.answer);
+            let by = style::settler(&resolution.by);
             let line = format!(
                 "{} Question {question}: {answer} ({by})",
                 style.mark(Glyph::Done)
