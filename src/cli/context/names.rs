@@ -63,17 +63,19 @@ pub(crate) fn full_of_any_role(
     given: &[String],
     usual: Role,
 ) -> Result<Vec<String>, CommandError> {
-    let name = |given: &String| {
-        let name = full(agents, given, Some(usual))?;
-        // It is possible that several agents match `given`, and that none of these agents has the role in `usual`.
-        // The second call of the function `full` then fails with an error that lists these agents.
-        if agents.iter().any(|agent| agent.name.0 == name) {
-            Ok(name)
-        } else {
-            full(agents, given, None)
-        }
-    };
-    given.iter().map(name).collect()
+    given
+        .iter()
+        .map(|given| {
+            let name = full(agents, given, Some(usual))?;
+            // It is possible that several agents match `given`, and that none of these agents has the role in `usual`.
+            // The second call of the function `full` then fails with an error that lists these agents.
+            if agents.iter().any(|agent| agent.name.0 == name) {
+                Ok(name)
+            } else {
+                full(agents, given, None)
+            }
+        })
+        .collect()
 }
 
 /// Completes the name of an agent in a key such as `agents.codex.focus`. If no agent matches, returns the key.

@@ -15,9 +15,8 @@ pub(crate) fn screen() -> usize {
         .iter()
         .find_map(Term::size_checked);
     let columns = terminal.map(|(_, columns)| usize::from(columns));
-    let variable = || std::env::var("COLUMNS").ok()?.parse().ok();
     columns
-        .or_else(variable)
+        .or_else(|| std::env::var("COLUMNS").ok()?.parse().ok())
         .unwrap_or(WIDEST)
         .clamp(20, WIDEST)
 }
@@ -37,17 +36,20 @@ pub(crate) fn fit(mut command: Command, width: usize) -> Command {
 /// Wraps each row of a table. Two adjacent spaces separate columns. Continuation lines are indented to the last
 /// column of the table.
 pub(crate) fn wrap_table(table: &str, width: usize) -> String {
-    let wrap_row = |row: &str| {
-        let column = row.rfind("  ").map_or(0, |gap| gap + 2);
-        let indent = " ".repeat(if column < width / 2 { column } else { 0 });
-        textwrap::fill(
-            row,
-            Options::new(width)
-                .subsequent_indent(&indent)
-                .break_words(false),
-        )
-    };
-    table.lines().map(wrap_row).collect::<Vec<_>>().join("\n")
+    table
+        .lines()
+        .map(|row| {
+            let column = row.rfind("  ").map_or(0, |gap| gap + 2);
+            let indent = " ".repeat(if column < width / 2 { column } else { 0 });
+            textwrap::fill(
+                row,
+                Options::new(width)
+                    .subsequent_indent(&indent)
+                    .break_words(false),
+            )
+        })
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn wrap(text: &str, width: usize) -> String {

@@ -252,8 +252,13 @@ fn positions(consensus: &Corroboration) -> Option<String> {
     if rest.iter().all(|(words, _)| *words == first.0) {
         return None;
     }
-    let said = |(words, position): &(String, &Position)| format!("{}: {words}", position.reviewer);
-    Some(rated.iter().map(said).collect::<Vec<_>>().join("; "))
+    Some(
+        rated
+            .iter()
+            .map(|(words, position)| format!("{}: {words}", position.reviewer))
+            .collect::<Vec<_>>()
+            .join("; "),
+    )
 }
 
 /// What a person can do next about a finding of the run. `of_run` selects this run in a command.

@@ -70,13 +70,10 @@ impl RulingForm {
         };
         let until = match self.until.trim() {
             "" => None,
-            day => {
-                let invalid = |advice: String| {
-                    CommandError::usage(format!("`{day}` cannot be the last day of a dismissal"))
-                        .hint(advice)
-                };
-                Some(common::last_day(day).map_err(invalid)?)
-            }
+            day => Some(common::last_day(day).map_err(|advice| {
+                CommandError::usage(format!("`{day}` cannot be the last day of a dismissal"))
+                    .hint(advice)
+            })?),
         };
         // Browsers encode each line break in a form field as `\r\n`.
         let reason = self.reason.replace("\r\n", "\n");

@@ -205,22 +205,23 @@ impl Style {
 pub fn table<const N: usize>(rows: &[[String; N]], right: &[usize]) -> Vec<String> {
     let widths: [usize; N] =
         std::array::from_fn(|column| widest(rows.iter().map(|row| &row[column])));
-    let line = |row: &[String; N]| {
-        let cells = row
-            .iter()
-            .zip(widths)
-            .enumerate()
-            .map(|(column, (cell, width))| {
-                let blanks = " ".repeat(width - columns(cell));
-                if right.contains(&column) {
-                    blanks + cell
-                } else {
-                    cell.clone() + &blanks
-                }
-            });
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-    };
-    rows.iter().map(line).collect()
+    rows.iter()
+        .map(|row| {
+            let cells = row
+                .iter()
+                .zip(widths)
+                .enumerate()
+                .map(|(column, (cell, width))| {
+                    let blanks = " ".repeat(width - columns(cell));
+                    if right.contains(&column) {
+                        blanks + cell
+                    } else {
+                        cell.clone() + &blanks
+                    }
+                });
+            cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+        })
+        .collect()
 }
 
 /// Pads `text` with spaces to `width` columns. Colour codes in `text` have no width.
@@ -273,22 +274,21 @@ pub fn fit(text: &str, width: usize) -> String {
         .break_words(false)
         .wrap_algorithm(WrapAlgorithm::FirstFit)
         .word_splitter(WordSplitter::NoHyphenation);
-    let fit_line = |line: &str| {
-        if columns(line) <= width {
-            return line.to_owned();
-        }
-        let parts = line.split('`').enumerate().map(|(index, part)| {
-            if index % 2 == 1 {
-                part.replace(' ', NO_BREAK_SPACE)
-            } else {
-                part.to_owned()
-            }
-        });
-        let protected = parts.collect::<Vec<_>>().join("`");
-        textwrap::fill(&protected, &options).replace(NO_BREAK_SPACE, " ")
-    };
     text.split('\n')
-        .map(fit_line)
+        .map(|line| {
+            if columns(line) <= width {
+                return line.to_owned();
+            }
+            let parts = line.split('`').enumerate().map(|(index, part)| {
+                if index % 2 == 1 {
+                    part.replace(' ', NO_BREAK_SPACE)
+                } else {
+                    part.to_owned()
+                }
+            });
+            let protected = parts.collect::<Vec<_>>().join("`");
+            textwrap::fill(&protected, &options).replace(NO_BREAK_SPACE, " ")
+        })
         .collect::<Vec<_>>()
         .join("\n")
 }
@@ -354,8 +354,11 @@ pub fn count(number: impl TryInto<u64>, noun: &str) -> String {
 /// Lists skipped files with reasons, as in `2 files: a.png (binary), b.lock (generated)`. Lists at most `most`
 /// files.
 pub fn skipped(skipped: &[Skip], most: usize) -> String {
-    let name = |skip: &Skip| format!("{} ({})", printable::line(&skip.file), skip.reason.as_str());
-    let mut files: Vec<String> = skipped.iter().take(most).map(name).collect();
+    let mut files: Vec<String> = skipped
+        .iter()
+        .take(most)
+        .map(|skip| format!("{} ({})", printable::line(&skip.file), skip.reason.as_str()))
+        .collect();
     if skipped.len() > most {
         files.push(format!(
             "and {} more",

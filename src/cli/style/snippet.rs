@@ -292,24 +292,22 @@ fn cut(line: &str, focus: Range<usize>, room: usize, style: Style) -> (String, R
     // Up to a third of the columns show text before the focus. If the line ends soon after the focus, text
     // before the focus gets more columns.
     let mut before = 0;
-    let is_shown = |(index, c): &(usize, char)| {
-        before += width(*c);
-        before <= inner / 3 || columns(&line[*index..]) < inner
-    };
     let shown = line[..focus.start]
         .char_indices()
         .rev()
-        .take_while(is_shown);
+        .take_while(|(index, c)| {
+            before += width(*c);
+            before <= inner / 3 || columns(&line[*index..]) < inner
+        });
     let start = shown.last().map_or(focus.start, |(index, _)| index);
     let mut taken = 0;
-    let fits = |c: &char| {
-        taken += width(*c);
-        taken <= inner
-    };
     let end = start
         + line[start..]
             .chars()
-            .take_while(fits)
+            .take_while(|c| {
+                taken += width(*c);
+                taken <= inner
+            })
             .map(char::len_utf8)
             .sum::<usize>();
     let head = if start > 0 { mark } else { "" };

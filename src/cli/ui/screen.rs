@@ -45,12 +45,14 @@ impl Screen {
     /// Returns the style for the current width. The width of the style is 80 columns if the width of the terminal
     /// is unknown. The width of the style is never less than 10 columns.
     pub fn style(&self) -> Style {
-        let asked = || {
-            Term::stderr()
-                .size_checked()
-                .map_or(80, |(_, columns)| usize::from(columns))
-        };
-        let width = self.columns.unwrap_or_else(asked).max(10);
+        let width = self
+            .columns
+            .unwrap_or_else(|| {
+                Term::stderr()
+                    .size_checked()
+                    .map_or(80, |(_, columns)| usize::from(columns))
+            })
+            .max(10);
         Style {
             color: self.color,
             unicode: self.unicode,

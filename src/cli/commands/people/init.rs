@@ -47,15 +47,17 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         ));
     }
     let path = std::env::var_os("PATH");
-    let exists = |program: &&str| {
-        locate::find(
-            &[(*program).to_owned()],
-            &target.places.root,
-            path.as_deref(),
-        )
-        .is_ok()
-    };
-    let installed: Vec<&str> = KNOWN_PROGRAMS.into_iter().filter(exists).collect();
+    let installed: Vec<&str> = KNOWN_PROGRAMS
+        .into_iter()
+        .filter(|program| {
+            locate::find(
+                &[(*program).to_owned()],
+                &target.places.root,
+                path.as_deref(),
+            )
+            .is_ok()
+        })
+        .collect();
     globals.say(&match installed.as_slice() {
         [] => format!(
             "none of {} is installed; the embedded agents are available",

@@ -139,11 +139,10 @@ fn sandbox_check(settings: &Settings) -> DoctorCheck {
 
 /// What the sandbox does not prevent on a system without namespaces.
 fn without_namespaces(settings: &Settings) -> String {
-    let is_codex = |agent: &&Agent| {
+    let codex = settings.agents.iter().find(|agent| {
         let kind = AdapterKind::of(agent);
         agent.role != Role::Coder && kind.is_ok_and(|kind| kind == AdapterKind::Codex)
-    };
-    let codex = settings.agents.iter().find(is_codex);
+    });
     match codex.filter(|_| settings.sandbox == Sandbox::Auto) {
         Some(codex) => format!(
             "without namespaces, `{}` (codex) has only its own sandbox and can read your home folder; other \

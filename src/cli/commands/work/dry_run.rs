@@ -38,19 +38,21 @@ pub(crate) fn render(
 }
 
 fn json(plan: &Plan, settings: &Settings, previews: &[Preview]) -> String {
-    let call = |call: &Preview| {
-        json!({
-            "agent": call.agent,
-            "shard": call.shard,
-            "files": call.files,
-            "prompt_bytes": call.prompt_bytes,
-            "files_asked": call.asked,
-            "reused": call.reused,
-            "estimated_tokens": call.tokens,
-            "estimated_usd": call.usd,
+    let calls: Vec<Value> = previews
+        .iter()
+        .map(|call| {
+            json!({
+                "agent": call.agent,
+                "shard": call.shard,
+                "files": call.files,
+                "prompt_bytes": call.prompt_bytes,
+                "files_asked": call.asked,
+                "reused": call.reused,
+                "estimated_tokens": call.tokens,
+                "estimated_usd": call.usd,
+            })
         })
-    };
-    let calls: Vec<Value> = previews.iter().map(call).collect();
+        .collect();
     let total = json!({
         "calls": previews.iter().filter(|preview| preview.asked > 0).count(),
         "prompt_bytes": previews.iter().map(|preview| preview.prompt_bytes).sum::<usize>(),

@@ -16,7 +16,7 @@ use crate::cli::context::{
     CommandError, CommandResult, Globals, Input, names, number, settings, stream,
 };
 use crate::cli::style;
-use glee_model::domain::{AgentName, EventType, ExitReason, Role, Trigger, WatchStatus};
+use glee_model::domain::{EventType, ExitReason, Role, Trigger, WatchStatus};
 use glee_protocol::text::printable;
 use glee_workflows::watch::socket::Client;
 use glee_workflows::watch::socket::protocol::{self, KEY, WatchCommand};
@@ -101,12 +101,14 @@ fn one(mut client: Client, args: &Args, kind: &str, globals: &Globals) -> Comman
     let line = json!({"type": kind, "agent": agent, "summary": args.summary, "files": args.files,
         "clarifies": args.clarifies, KEY: key});
     let answer = connection::accepted(client.ask(&line.to_string())?)?;
-    let own = |waiting: &AgentName| agent.as_ref() == Some(&waiting.0);
     let (asked, status) = if args.wait {
         let report = decided(&mut client)?;
-        let asked = report
-            .clarification
-            .filter(|asked| asked.waiting.iter().any(own));
+        let asked = report.clarification.filter(|asked| {
+            asked
+                .waiting
+                .iter()
+                .any(|waiting| agent.as_ref() == Some(&waiting.0))
+        });
         (
             asked.map(|asked| (asked.cycle, asked.prompt)),
             report.status,

@@ -138,11 +138,10 @@ fn reviewer(settings: &mut Settings, program: &str, taken: &[usize]) -> usize {
         });
     connected.unwrap_or_else(|| {
         let base = program.strip_prefix("builtin:").unwrap_or(program);
-        let is_free = |name: &String| settings.agents.iter().all(|agent| agent.name.0 != *name);
         let numbered = (2..).map(|number: u32| format!("{base}-{number}"));
         let name = std::iter::once(base.to_owned())
             .chain(numbered)
-            .find(is_free)
+            .find(|name| settings.agents.iter().all(|agent| agent.name.0 != *name))
             .unwrap_or_default();
         settings.agents.push(Agent {
             name: AgentName(name),

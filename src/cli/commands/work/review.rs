@@ -19,7 +19,7 @@ use crate::cli::report::options::FixCommand;
 use crate::cli::ui::dialogs::questions::{self, AskError};
 use glee_agents::Agents;
 use glee_model::domain::event::{AtBase, Mode, Plan, Staged};
-use glee_model::domain::{Agent, AgentName, ExitReason, Role, Route};
+use glee_model::domain::{AgentName, ExitReason, Role, Route};
 use glee_protocol::text::printable;
 use glee_store::config::presets;
 use glee_store::config::schema::values::ConfirmAbove;
@@ -524,8 +524,13 @@ fn confirm(
         ConfirmAbove::Calls(most) => calls <= usize::try_from(most).unwrap_or(usize::MAX),
         ConfirmAbove::Usd(_) => calls == 0,
     };
-    let is_paid = |agent: &&Agent| agent.role == Role::Reviewer && !agent.is_embedded();
-    if is_small(plan.agents.iter().filter(is_paid).count() * plan.shards.len()) {
+    if is_small(
+        plan.agents
+            .iter()
+            .filter(|agent| agent.role == Role::Reviewer && !agent.is_embedded())
+            .count()
+            * plan.shards.len(),
+    ) {
         return Ok(());
     }
     // Only new calls are counted. A call counts as new if Glee has no recorded answer to reuse.

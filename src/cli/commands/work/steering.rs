@@ -92,11 +92,10 @@ pub(crate) fn at_base(
     let is_same = |one: &Agent, other: &Agent| {
         (&one.name, &one.command, &one.env) == (&other.name, &other.command, &other.env)
     };
-    let is_known = |name: &AgentName| {
+    own.retain(|name| {
         let now = settings.agents.iter().find(|agent| agent.name == *name);
         now.is_some_and(|now| before.agents.iter().any(|agent| is_same(agent, now)))
-    };
-    own.retain(is_known);
+    });
     Ok(own)
 }
 
@@ -252,42 +251,43 @@ fn short(commit: &str) -> String {
 
 /// Creates one finding for each file that controls the review, if the reviewed change edits the file.
 pub(crate) fn edited(steering: &ControlFiles) -> Vec<RawFinding> {
-    let base = short(&steering.base);
-    let finding = |path: &String| {
-        // The review applies an edited rule, so a person has to approve the edit of a rule.
-        let is_rule = path.starts_with(&format!("{PROJECT_RULES}/"));
-        let body = match path.as_str() {
-            _ if is_rule => format!(
-                "This review applies the edit: the embedded reviewer reads its rules from the work tree, and not from \
-                commit {base}."
-            ),
-            path if path.ends_with(".gleeignore") => {
-                format!(
-                    "This review ignores the edit: Glee selects files by the version of this file in commit {base}."
-                )
-            }
-            _ if steering.adds_config() => {
-                format!(
-                    "This review ignores the file, because commit {base} has no configuration of Glee. The \
-                    file applies after a merge."
-                )
-            }
-            _ => format!(
-                "This review ignores the edit: Glee uses the version of `.glee` in commit {base}."
-            ),
-        };
-        RawFinding {
-            severity: Severity::known(if is_rule { Tag::Must } else { Tag::Medium }),
-            title: format!("The change edits `{path}`, a file that controls this review").into(),
-            body: body.into(),
-            file: Some(path.clone()),
-            category: Some("security".to_owned()),
-            rule: Some("edits-its-own-review".to_owned()),
-            ..RawFinding::default()
-        }
-    };
     // Files with shared rulings are skipped here. The function `rulings::edits` creates findings about edits of
     // these files.
     let edited = steering.edited.iter().filter(|path| !is_shared(path));
-    edited.map(finding).collect()
+    edited.map(|path| finding(steering, path)).collect()
+}
+
+fn finding(steering: &ControlFiles, path: &str) -> RawFinding {
+    let base = short(&steering.base);
+    // The review applies an edited rule, so a person has to approve the edit of a rule.
+    let is_rule = path.starts_with(&format!("{PROJECT_RULES}/"));
+    let body = match path {
+        _ if is_rule => format!(
+            "This review applies the edit: the embedded reviewer reads its rules from the work tree, and not from \
+                commit {base}."
+        ),
+        path if path.ends_with(".gleeignore") => {
+            format!(
+                "This review ignores the edit: Glee selects files by the version of this file in commit {base}."
+            )
+        }
+        _ if steering.adds_config() => {
+            format!(
+                "This review ignores the file, because commit {base} has no configuration of Glee. The \
+                    file applies after a merge."
+            )
+        }
+        _ => format!(
+            "This review ignores the edit: Glee uses the version of `.glee` in commit {base}."
+        ),
+    };
+    RawFinding {
+        severity: Severity::known(if is_rule { Tag::Must } else { Tag::Medium }),
+        title: format!("The change edits `{path}`, a file that controls this review").into(),
+        body: body.into(),
+        file: Some(path.to_owned()),
+        category: Some("security".to_owned()),
+        rule: Some("edits-its-own-review".to_owned()),
+        ..RawFinding::default()
+    }
 }

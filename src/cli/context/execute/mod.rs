@@ -31,11 +31,9 @@ use glee_agents::process::{own_process, sandbox};
 use glee_agents::{Agents, ProcessRunner, Stop, StopHandle};
 use glee_model::domain::event::{AtBase, CallId, Event, Mode, Plan};
 use glee_model::domain::{
-    Agent, AgentName, Dispute, DisputeNumber, ExitReason, FindingId, Role, Route, RulingWord,
-    RunId, SettledFinding,
+    Agent, AgentName, Dispute, DisputeNumber, ExitReason, FindingId, Role, Route, RulingWord, RunId,
 };
 use glee_store::config::files::scripts::{self, Roots};
-use glee_store::config::layers::layer::Setting;
 use glee_store::config::settings::{Compare, Sandbox, Settings};
 use glee_store::config::{self, ConfigSources, Loaded};
 use glee_system::{log, private};
@@ -101,11 +99,10 @@ pub(crate) fn settings(
     }
     let mut loaded = load::trusted(globals, flags, Some(folder))?.1;
     // The command that tells a person runs in the tree, and could be a script of the change.
-    let is_of_project = |setting: &Setting| setting.origin.layer() == "project";
     if loaded
         .values
         .get("notify.command")
-        .is_some_and(is_of_project)
+        .is_some_and(|setting| setting.origin.layer() == "project")
     {
         loaded.settings.notify.command = None;
     }
@@ -117,10 +114,9 @@ pub(crate) fn settings(
 /// the file is a part of the project.
 fn of_project(loaded: &Loaded, root: &Path) -> BTreeSet<AgentName> {
     let roots = Roots::of(root);
-    let names_file = |agent: &&Agent| {
+    let named = loaded.settings.agents.iter().filter(|agent| {
         !agent.is_embedded() && !roots.files([agent.command.as_slice()]).is_empty()
-    };
-    let named = loaded.settings.agents.iter().filter(names_file);
+    });
     let named = named.map(|agent| agent.name.clone());
     loaded.project_agents.iter().cloned().chain(named).collect()
 }
@@ -304,8 +300,13 @@ pub(crate) fn review<F: Future<Output = Result<EndedReview, RunError>>>(
         was_asked,
     };
     let written = report.write(globals, outputs, reviewed.root());
-    let is_undecided = |settled: &SettledFinding| !settled.finding.may_be.is_empty();
-    if is_alone && globals.interactive() && outcome.findings.iter().any(is_undecided) {
+    if is_alone
+        && globals.interactive()
+        && outcome
+            .findings
+            .iter()
+            .any(|settled| !settled.finding.may_be.is_empty())
+    {
         globals.say(
             "hint: an aggregator decides which findings are the same: `glee connect <agent> --role aggregator`",
         );

@@ -76,23 +76,26 @@ pub(crate) fn all(outcome: &Outcome) -> Vec<Entry<'_>> {
         )
     });
     let mut seen: BTreeMap<String, u32> = BTreeMap::new();
-    let entry = |settled| {
-        let identity = identity(settled);
-        let before = seen
-            .entry(identity.clone())
-            .and_modify(|number| *number += 1)
-            .or_insert(0);
-        let fingerprint = if *before == 0 {
-            identity
-        } else {
-            digest(&[&identity, &before.to_string()])
-        };
-        Entry {
-            settled,
-            fingerprint,
-        }
-    };
-    groups.into_iter().flatten().map(entry).collect()
+    groups
+        .into_iter()
+        .flatten()
+        .map(|settled| {
+            let identity = identity(settled);
+            let before = seen
+                .entry(identity.clone())
+                .and_modify(|number| *number += 1)
+                .or_insert(0);
+            let fingerprint = if *before == 0 {
+                identity
+            } else {
+                digest(&[&identity, &before.to_string()])
+            };
+            Entry {
+                settled,
+                fingerprint,
+            }
+        })
+        .collect()
 }
 
 /// Returns the open findings that belong to a file, the most important first.

@@ -11,7 +11,7 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use crate::cli::report::formats::entry::{self, AlertLevel, Entry};
 use crate::cli::report::formats::gaps;
 use crate::cli::report::view::ReportedState;
-use glee_model::domain::{Outcome, ReviewerReport};
+use glee_model::domain::Outcome;
 
 const GENERAL: &str = "General";
 
@@ -88,8 +88,12 @@ fn case(entry: &Entry<'_>, file: &str, outcome: &Outcome) -> TestCase {
 
 fn review(outcome: &Outcome) -> TestSuite {
     let mut suite = TestSuite::new("Review");
-    let complete = |reviewer: &&ReviewerReport| gaps::is_complete(reviewer);
-    for reviewer in outcome.proof.reviewers.iter().filter(complete) {
+    for reviewer in outcome
+        .proof
+        .reviewers
+        .iter()
+        .filter(|reviewer| gaps::is_complete(reviewer))
+    {
         let mut case = TestCase::new(
             format!("the reviewer {}", entry::line(&reviewer.name.0)),
             TestCaseStatus::success(),

@@ -202,17 +202,16 @@ impl Span {
 }
 
 fn class(stack: &ScopeStack) -> &'static str {
-    let class = |scope: &Scope| {
-        SCOPES
-            .iter()
-            .find(|(known, _)| known.is_prefix_of(*scope))
-            .map(|(_, class)| *class)
-    };
     stack
         .as_slice()
         .iter()
         .rev()
-        .find_map(class)
+        .find_map(|scope| {
+            SCOPES
+                .iter()
+                .find(|(known, _)| known.is_prefix_of(*scope))
+                .map(|(_, class)| *class)
+        })
         .unwrap_or_default()
 }
 

@@ -184,16 +184,15 @@ pub(crate) fn ending(dispute: &Dispute) -> (Color, &'static str, String) {
 
 /// Counts the disputes by result, as in `1 enforced, 1 dismissed, 1 open`.
 pub(crate) fn counts(disputes: &[Dispute]) -> String {
-    let part = |word: &&str| {
-        let number = disputes
-            .iter()
-            .filter(|dispute| ending(dispute).1 == *word)
-            .count();
-        (number > 0).then(|| format!("{number} {}", word.to_lowercase()))
-    };
     let parts: Vec<String> = ["ENFORCED", "DISMISSED", "DISCARDED", "OPEN"]
         .iter()
-        .filter_map(part)
+        .filter_map(|word| {
+            let number = disputes
+                .iter()
+                .filter(|dispute| ending(dispute).1 == *word)
+                .count();
+            (number > 0).then(|| format!("{number} {}", word.to_lowercase()))
+        })
         .collect();
     parts.join(", ")
 }

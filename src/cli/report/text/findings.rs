@@ -90,12 +90,12 @@ struct Report<'a> {
 
 impl Report<'_> {
     fn is_full(&self, group: &[SettledFinding]) -> bool {
-        let is_pressing = |finding: &SettledFinding| {
-            let is_settled_before = matches!(finding.state, FindingState::AlreadyRuled { .. });
-            let was_mandatory = finding.finding.mandatory || finding.lowered.is_some();
-            was_mandatory && !is_settled_before
-        };
-        self.options.detail == Detail::Full || group.iter().any(is_pressing)
+        self.options.detail == Detail::Full
+            || group.iter().any(|finding| {
+                let is_settled_before = matches!(finding.state, FindingState::AlreadyRuled { .. });
+                let was_mandatory = finding.finding.mandatory || finding.lowered.is_some();
+                was_mandatory && !is_settled_before
+            })
     }
 
     fn file(&self, groups: &[&[SettledFinding]]) -> String {

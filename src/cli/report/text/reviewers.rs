@@ -199,31 +199,33 @@ fn said(text: &mut String, options: &RenderOptions<'_>, reviewer: &ReviewerRepor
 
 /// Lists the reused answers. Each line names one reviewer and one earlier run.
 pub(crate) fn reused(style: Style, reused: &[Reused]) -> String {
-    let line = |Reused { reviewer, from }: &Reused| {
-        let parts = match from.in_part.len() {
-            0 => String::new(),
-            some => format!(", {some} of them in part"),
-        };
-        let files = count(from.files.len() + from.in_part.len(), "file");
-        let name = printable::line(&reviewer.0);
-        let run = printable::line(from.run.short());
-        let reads = if from.reads_unknown {
-            format!("; what {name} read beside is unknown")
-        } else {
-            String::new()
-        };
-        let mut line = String::new();
-        wrapped(
-            &mut line,
-            style,
-            "    ",
-            &style.faint(format!(
-                "{name}: {files} reused from run {run}{parts}{reads}"
-            )),
-        );
-        line
-    };
-    reused.iter().map(line).collect()
+    reused
+        .iter()
+        .map(|Reused { reviewer, from }| {
+            let parts = match from.in_part.len() {
+                0 => String::new(),
+                some => format!(", {some} of them in part"),
+            };
+            let files = count(from.files.len() + from.in_part.len(), "file");
+            let name = printable::line(&reviewer.0);
+            let run = printable::line(from.run.short());
+            let reads = if from.reads_unknown {
+                format!("; what {name} read beside is unknown")
+            } else {
+                String::new()
+            };
+            let mut line = String::new();
+            wrapped(
+                &mut line,
+                style,
+                "    ",
+                &style.faint(format!(
+                    "{name}: {files} reused from run {run}{parts}{reads}"
+                )),
+            );
+            line
+        })
+        .collect()
 }
 
 /// Lists each finding of an earlier run if the reviewed change fixed the finding. Each reviewer of such a finding

@@ -94,12 +94,13 @@ pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
         .filter(|group| group.iter().any(SettledFinding::blocks))
         .count();
     // A finding with an open dispute counts as a dispute, and does not count as an open finding.
-    let is_open = |finding: &SettledFinding| {
-        finding.blocks() && !matches!(finding.state, FindingState::Disputed { .. })
-    };
     let undisputed = outcome
         .groups()
-        .filter(|group| group.iter().any(is_open))
+        .filter(|group| {
+            group.iter().any(|finding| {
+                finding.blocks() && !matches!(finding.state, FindingState::Disputed { .. })
+            })
+        })
         .count();
     let open = outcome
         .disputes

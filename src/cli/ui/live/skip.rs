@@ -41,10 +41,11 @@ impl SkipKey {
                 [] => {}
                 [name] => work.skip(name),
                 several => {
-                    let item = |(index, name): (usize, &AgentName)| {
-                        format!("{} {}", index + 1, printable::line(&name.0))
-                    };
-                    let items: Vec<String> = several.iter().enumerate().map(item).collect();
+                    let items: Vec<String> = several
+                        .iter()
+                        .enumerate()
+                        .map(|(index, name)| format!("{} {}", index + 1, printable::line(&name.0)))
+                        .collect();
                     self.choices = at_work.clone();
                     return Some(format!(
                         "  Skip which agent? {}   (another key: none)",

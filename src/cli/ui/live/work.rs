@@ -208,20 +208,19 @@ impl Work {
                 .iter()
                 .any(|call| call.id.purpose != Purpose::Work)
         };
-        let fact = |(name, agent): (&AgentName, &AgentWork)| {
-            let elapsed = agent.since.map_or(Duration::ZERO, |since| since.elapsed());
-            format!(
-                "{} {}, {}",
-                printable::line(&name.0),
-                self.doing(agent),
-                seconds(elapsed)
-            )
-        };
         let facts: Vec<String> = self
             .agents
             .iter()
             .filter(|(_, agent)| is_bounded(agent))
-            .map(fact)
+            .map(|(name, agent)| {
+                let elapsed = agent.since.map_or(Duration::ZERO, |since| since.elapsed());
+                format!(
+                    "{} {}, {}",
+                    printable::line(&name.0),
+                    self.doing(agent),
+                    seconds(elapsed)
+                )
+            })
             .collect();
         (!facts.is_empty()).then(|| format!("  at work: {}", style.facts(&facts)))
     }

@@ -87,22 +87,25 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             .1
             .map(|later| later.to_string()),
     });
-    let problem = |(name, line, message): &(String, u32, String)| {
-        let file = if name.is_empty() {
-            FOLDER.to_owned()
-        } else {
-            format!("{FOLDER}/{name}")
-        };
-        Flawed {
-            file,
-            line: *line,
-            message: message.clone(),
-        }
-    };
     let checked = Checked {
         schema: 1,
         rulings: rulings.collect(),
-        problems: shared.problems.iter().map(problem).collect(),
+        problems: shared
+            .problems
+            .iter()
+            .map(|(name, line, message)| {
+                let file = if name.is_empty() {
+                    FOLDER.to_owned()
+                } else {
+                    format!("{FOLDER}/{name}")
+                };
+                Flawed {
+                    file,
+                    line: *line,
+                    message: message.clone(),
+                }
+            })
+            .collect(),
     };
     args.output.print(&checked, || text(&checked))?;
     Ok(if checked.problems.is_empty() {

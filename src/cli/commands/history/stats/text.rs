@@ -251,13 +251,16 @@ fn plot(style: Style, share: Share, width: usize) -> Option<String> {
     };
     #[expect(clippy::cast_precision_loss, reason = "a bar has few columns")]
     let middle = |column: usize| (column as f64 + 0.5) / width as f64;
-    let cell = |column: usize| match middle(column) {
-        at if at <= low => sure,
-        at if at <= rate => likely,
-        at if at <= high => possible,
-        _ => none,
-    };
-    Some((0..width).map(cell).collect())
+    Some(
+        (0..width)
+            .map(|column| match middle(column) {
+                at if at <= low => sure,
+                at if at <= rate => likely,
+                at if at <= high => possible,
+                _ => none,
+            })
+            .collect(),
+    )
 }
 
 fn dollars(usd: f64) -> String {

@@ -23,7 +23,6 @@ pub(crate) fn refuse(
     hook: Hook,
 ) -> Result<(), CommandError> {
     let name = hook.name();
-    let exists = |file: &&&str| workspace.root().join(file).exists();
     let setting = folder.setting.as_deref().unwrap_or_default();
     let (manager, edit) = if setting.split('/').any(|part| part == ".husky") {
         let arguments = if hook == Hook::PrePush {
@@ -37,7 +36,10 @@ pub(crate) fn refuse(
                 "append the line `glee hook run {name}{arguments}` to the file `.husky/{name}`"
             ),
         )
-    } else if let Some(file) = LEFTHOOK.iter().find(exists) {
+    } else if let Some(file) = LEFTHOOK
+        .iter()
+        .find(|file| workspace.root().join(file).exists())
+    {
         (
             "lefthook",
             format!("add a job with `run: glee hook run {name}` to `{file}`, below `{name}`"),

@@ -139,11 +139,9 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             "  DISMISS by you, {ended}{until} (dispute {number}).\n"
         ))?;
     }
-    let has_code = |id: &FindingId| {
-        let settled = found.outcome().finding(*id);
-        settled.is_some_and(|settled| settled.finding.anchor.is_some())
-    };
-    if !ids.iter().all(has_code) {
+    let outcome = found.outcome();
+    let mut findings = ids.iter().map(|id| outcome.finding(*id));
+    if !findings.all(|settled| settled.is_some_and(|settled| settled.finding.anchor.is_some())) {
         globals
             .say("note: the finding names no code, so later reviews do not recognise the finding");
     }

@@ -45,13 +45,13 @@ pub(crate) fn run_all(globals: &Globals, run: &str, outputs: &Outputs) -> Comman
     let found = RecordedRun::find(globals, run)?;
     found.require_end()?;
     let outcome = found.outcome();
-    let is_open = |settled: &&SettledFinding| {
-        settled.finding.mandatory && refuse_settled(settled, outcome.dispute_of(settled)).is_ok()
-    };
     let findings: Vec<FindingId> = outcome
         .findings
         .iter()
-        .filter(is_open)
+        .filter(|settled| {
+            settled.finding.mandatory
+                && refuse_settled(settled, outcome.dispute_of(settled)).is_ok()
+        })
         .map(|settled| settled.finding.id)
         .collect();
     let run = found.run.short();
@@ -82,11 +82,15 @@ fn hand_over(
     for id in &findings {
         found.finding(*id)?;
     }
-    let addressed = |finding: &&SettledFinding| {
-        let id = finding.finding.id;
-        findings.iter().any(|given| given.addresses(id))
-    };
-    let settled: Vec<&SettledFinding> = found.outcome().findings.iter().filter(addressed).collect();
+    let settled: Vec<&SettledFinding> = found
+        .outcome()
+        .findings
+        .iter()
+        .filter(|finding| {
+            let id = finding.finding.id;
+            findings.iter().any(|given| given.addresses(id))
+        })
+        .collect();
     let findings: Vec<FindingId> = settled.iter().map(|finding| finding.finding.id).collect();
     settled
         .iter()

@@ -126,43 +126,42 @@ fn table(
 ) -> String {
     let heads = ["RUN", "FINDING", "SEVERITY", "STATE", "PLACE", "TITLE"]
         .map(|head| look.paint(Color::Faint, head));
-    let row = |finding: &TreeFinding| {
-        let raw = &finding.settled.finding.raw;
-        let place = location(finding, folder).map(|place| Location {
-            end_line: None,
-            ..place
-        });
-        let place = place.map_or_else(String::new, |place| {
-            linked(
-                links,
-                printable::line(&place.to_string()),
-                &place.file,
-                place.line,
-            )
-        });
-        let is_open = finding.standing.is_open();
-        let severity = look.cut(&printable::line(&raw.severity.to_string()), 12);
-        [
-            look.faint(finding.run.short()),
-            look.strong(finding.settled.finding.id.to_string()),
-            look.paint(
-                if is_open {
-                    Color::of(&raw.severity)
-                } else {
-                    Color::Faint
-                },
-                &severity,
-            ),
-            look.paint(
-                if is_open { Color::Plain } else { Color::Faint },
-                &state(finding),
-            ),
-            place,
-            printable::line(&raw.title),
-        ]
-    };
     let rows: Vec<[String; 6]> = std::iter::once(heads)
-        .chain(findings.iter().map(row))
+        .chain(findings.iter().map(|finding| {
+            let raw = &finding.settled.finding.raw;
+            let place = location(finding, folder).map(|place| Location {
+                end_line: None,
+                ..place
+            });
+            let place = place.map_or_else(String::new, |place| {
+                linked(
+                    links,
+                    printable::line(&place.to_string()),
+                    &place.file,
+                    place.line,
+                )
+            });
+            let is_open = finding.standing.is_open();
+            let severity = look.cut(&printable::line(&raw.severity.to_string()), 12);
+            [
+                look.faint(finding.run.short()),
+                look.strong(finding.settled.finding.id.to_string()),
+                look.paint(
+                    if is_open {
+                        Color::of(&raw.severity)
+                    } else {
+                        Color::Faint
+                    },
+                    &severity,
+                ),
+                look.paint(
+                    if is_open { Color::Plain } else { Color::Faint },
+                    &state(finding),
+                ),
+                place,
+                printable::line(&raw.title),
+            ]
+        }))
         .collect();
     style::table(&rows, &[])
         .iter()

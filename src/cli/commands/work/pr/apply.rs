@@ -128,8 +128,14 @@ pub(crate) fn summary(publication: &Publication, unapplied: Unapplied) -> String
         .filter(|change| matches!(change, ThreadChange::Reply { .. }))
         .count();
     let resolved = |wanted: bool| {
-        let is_it = |change: &&ThreadChange| matches!(change, ThreadChange::Resolve { is_resolved, .. } if *is_resolved == wanted);
-        publication.threads.iter().filter(is_it).count()
+        let resolves = publication
+            .threads
+            .iter()
+            .filter_map(|change| match change {
+                ThreadChange::Resolve { is_resolved, .. } => Some(*is_resolved),
+                ThreadChange::Reply { .. } => None,
+            });
+        resolves.filter(|resolved| *resolved == wanted).count()
     };
     let several = |number: usize, one: &str, many: &str| match number {
         0 => None,

@@ -165,17 +165,19 @@ pub(crate) fn run(args: &WatchOptions, globals: &Globals) -> CommandResult {
 }
 
 fn jobs(agents: &[Agent], tasks: &[String]) -> Result<Vec<Job>, CommandError> {
-    let job = |task: &String| match task.split_once('=') {
-        Some((name, text)) if !name.trim().is_empty() && !text.trim().is_empty() => Ok(Job {
-            agent: names::full(agents, name.trim(), Some(Role::Coder))?
-                .as_str()
-                .into(),
-            task: text.trim().to_owned(),
-        }),
-        _ => Err(CommandError::usage("`--task` requires the form NAME=TEXT")
-            .hint("use `--task NAME='...'`")),
-    };
-    tasks.iter().map(job).collect()
+    tasks
+        .iter()
+        .map(|task| match task.split_once('=') {
+            Some((name, text)) if !name.trim().is_empty() && !text.trim().is_empty() => Ok(Job {
+                agent: names::full(agents, name.trim(), Some(Role::Coder))?
+                    .as_str()
+                    .into(),
+                task: text.trim().to_owned(),
+            }),
+            _ => Err(CommandError::usage("`--task` requires the form NAME=TEXT")
+                .hint("use `--task NAME='...'`")),
+        })
+        .collect()
 }
 
 /// Sends the lines of `source` to the watch from a separate thread. At the end of `source`, the watch continues

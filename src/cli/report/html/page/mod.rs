@@ -48,8 +48,11 @@ pub(crate) fn page(outcome: &Outcome, options: &RenderOptions<'_>) -> Value {
         fix,
         ..
     } = *options;
-    let shown = |finding: &&SettledFinding| options.shows(finding.finding.id);
-    let found: Vec<&SettledFinding> = outcome.findings.iter().filter(shown).collect();
+    let found: Vec<&SettledFinding> = outcome
+        .findings
+        .iter()
+        .filter(|finding| options.shows(finding.finding.id))
+        .collect();
     let plan = cast::plan(events);
     let calls = calls::calls(events);
     let cast = cast::Cast::of(outcome, plan, &calls);

@@ -172,13 +172,15 @@ impl EventLines {
             RunEvent::ReadOnlyViolated { call, changes } => {
                 let mark = style.mark(Glyph::Failed);
                 let agent = printable::line(&call.agent.0);
-                let line = |change: &String| {
-                    format!(
-                        "{mark} write during a read-only call of {agent}: {}",
-                        printable::line(change)
-                    )
-                };
-                changes.iter().map(line).collect()
+                changes
+                    .iter()
+                    .map(|change| {
+                        format!(
+                            "{mark} write during a read-only call of {agent}: {}",
+                            printable::line(change)
+                        )
+                    })
+                    .collect()
             }
             RunEvent::Notice { text } => {
                 vec![format!(
@@ -245,15 +247,15 @@ impl EventLines {
                     Vec::new()
                 }
             },
-            ReviewEvent::DebateShutdown { messages } => {
-                let unfinished = |message: &DebateMessage| match message {
+            ReviewEvent::DebateShutdown { messages } => messages
+                .iter()
+                .filter_map(|message| match message {
                     DebateMessage::ShutdownResponse { content, .. } => {
                         content.as_deref().map(printable::line)
                     }
                     DebateMessage::Message { .. } | DebateMessage::ShutdownRequest { .. } => None,
-                };
-                messages.iter().filter_map(unfinished).collect()
-            }
+                })
+                .collect(),
             ReviewEvent::AlreadyRuled {
                 finding,
                 dispute,
@@ -516,14 +518,13 @@ impl EventLines {
             self.style.delta(changes)
         )];
         if self.is_verbose() {
-            let line = |change: &FileChange| {
+            lines.extend(changes.iter().map(|change| {
                 format!(
                     "    {}  {}",
                     printable::line(&change.file),
                     self.style.delta([change])
                 )
-            };
-            lines.extend(changes.iter().map(line));
+            }));
         }
         lines
     }
@@ -577,8 +578,11 @@ impl EventLines {
             } else {
                 tail.len().saturating_sub(10)
             };
-            let line = |line: &&str| format!("    {}", self.style.faint(printable::line(*line)));
-            lines.extend(tail[hidden..].iter().map(line));
+            lines.extend(
+                tail[hidden..]
+                    .iter()
+                    .map(|line| format!("    {}", self.style.faint(printable::line(*line)))),
+            );
         }
         lines
     }
