@@ -85,15 +85,12 @@ pub(crate) fn full_key(agents: &[Agent], key: &str) -> Result<String, CommandErr
     };
     let is_known = |name: &str| agents.iter().any(|agent| agent.name.0 == name);
     // An agent's name can contain dots, so the function tries every dot as the end of the name.
-    let ends = || {
-        rest.match_indices('.')
-            .map(|(at, _)| at)
-            .chain([rest.len()])
-    };
-    if ends().any(|end| is_known(&rest[..end])) {
+    let dots = rest.match_indices('.').map(|(at, _)| at);
+    let ends = dots.chain([rest.len()]);
+    if ends.clone().any(|end| is_known(&rest[..end])) {
         return Ok(key.to_owned());
     }
-    for end in ends() {
+    for end in ends {
         let name = full(agents, &rest[..end], None)?;
         if is_known(&name) {
             return Ok(format!("agents.{name}{}", &rest[end..]));

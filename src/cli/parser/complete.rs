@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use clap::{Arg, Command};
+use clap::Command;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 
 use crate::cli::context::globals::{ColorChoice, Globals};
@@ -22,11 +22,14 @@ const NEWEST: u32 = 30;
 /// Adds the completion candidates to the arguments of the command and of its subcommands.
 pub(crate) fn with_candidates(command: Command) -> Command {
     let name = command.get_name().to_owned();
-    let add = |argument: Arg| match candidates(&name, argument.get_id().as_str()) {
-        Some(candidates) => argument.add(ArgValueCandidates::new(candidates)),
-        None => argument,
-    };
-    command.mut_args(add).mut_subcommands(with_candidates)
+    command
+        .mut_args(
+            |argument| match candidates(&name, argument.get_id().as_str()) {
+                Some(candidates) => argument.add(ArgValueCandidates::new(candidates)),
+                None => argument,
+            },
+        )
+        .mut_subcommands(with_candidates)
 }
 
 fn candidates(command: &str, argument: &str) -> Option<fn() -> Vec<CompletionCandidate>> {

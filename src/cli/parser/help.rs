@@ -59,25 +59,26 @@ fn wrap(text: &str, width: usize) -> String {
         .join("\n")
 }
 
+fn options(width: usize, indent: &str) -> Options<'_> {
+    let options = Options::new(width)
+        .subsequent_indent(indent)
+        .break_words(false);
+    options.word_splitter(WordSplitter::NoHyphenation)
+}
+
 /// Wraps one line, which is a paragraph or an example. An example is indented by two columns and can have an
 /// explanation.
 fn wrap_line(line: &str, width: usize) -> String {
     let example = line.strip_prefix("  ").map(|line| line.split_once(GAP));
-    let options = |indent| {
-        let options = Options::new(width)
-            .subsequent_indent(indent)
-            .break_words(false);
-        options.word_splitter(WordSplitter::NoHyphenation)
-    };
     match example {
         _ if textwrap::core::display_width(line) <= width => line.to_owned(),
-        None => textwrap::fill(line, options("")),
-        Some(None) => textwrap::fill(line, options("      ")),
+        None => textwrap::fill(line, options(width, "")),
+        Some(None) => textwrap::fill(line, options(width, "      ")),
         Some(Some((command, explanation))) => {
-            let command = textwrap::fill(&format!("  {command}"), options("      "));
+            let command = textwrap::fill(&format!("  {command}"), options(width, "      "));
             let explanation = textwrap::fill(
                 explanation.trim(),
-                options("      ").initial_indent("      "),
+                options(width, "      ").initial_indent("      "),
             );
             format!("{command}\n{explanation}")
         }

@@ -16,19 +16,17 @@ pub(crate) struct WorkFolder {
     within: String,
 }
 
+fn within(folder: &Path, root: &Path) -> Option<String> {
+    let folder = folder.canonicalize().ok()?;
+    let within = folder.strip_prefix(root.canonicalize().ok()?).ok()?;
+    Some(within.to_str()?.to_owned())
+}
+
 impl WorkFolder {
     pub(crate) fn new(folder: &Path, root: &Path) -> Self {
-        let within = || {
-            let folder = folder.canonicalize().ok()?;
-            let within = folder
-                .strip_prefix(root.canonicalize().ok()?)
-                .ok()?
-                .to_str()?;
-            Some(within.to_owned())
-        };
         Self {
             root: root.to_owned(),
-            within: within().unwrap_or_default(),
+            within: within(folder, root).unwrap_or_default(),
         }
     }
 

@@ -238,49 +238,50 @@ fn hint(out: &mut String, style: Style, text: &str) {
     let _ = writeln!(out, "  {} {text}", style.paint(Color::Key, "hint:"));
 }
 
+fn row(name: &str, counts: &Counts) -> [String; 8] {
+    let share = match (counts.rate(), counts.interval()) {
+        (Some(rate), Some((low, high))) => {
+            format!(
+                "{:.1}% ({:.1} to {:.1})",
+                rate * 100.0,
+                low * 100.0,
+                high * 100.0
+            )
+        }
+        _ => "-".to_owned(),
+    };
+    let Counts {
+        stages,
+        conflicts,
+        by_aggregator,
+        by_arbiter,
+        by_person,
+        deadlocks,
+    } = counts;
+    let [stages, conflicts, aggregator, arbiter, person, deadlocks] = [
+        stages,
+        conflicts,
+        by_aggregator,
+        by_arbiter,
+        by_person,
+        deadlocks,
+    ]
+    .map(ToString::to_string);
+    [
+        printable::line(name),
+        stages,
+        conflicts,
+        aggregator,
+        arbiter,
+        person,
+        deadlocks,
+        share,
+    ]
+}
+
 pub fn deadlocks(found: &Deadlocks) -> String {
     let Some(rate) = found.all.rate() else {
         return "No stage was run yet. Run one with `glee consensus ask`.\n".to_owned();
-    };
-    let row = |name: String, counts: &Counts| {
-        let share = match (counts.rate(), counts.interval()) {
-            (Some(rate), Some((low, high))) => {
-                format!(
-                    "{:.1}% ({:.1} to {:.1})",
-                    rate * 100.0,
-                    low * 100.0,
-                    high * 100.0
-                )
-            }
-            _ => "-".to_owned(),
-        };
-        let Counts {
-            stages,
-            conflicts,
-            by_aggregator,
-            by_arbiter,
-            by_person,
-            deadlocks,
-        } = counts;
-        let [stages, conflicts, aggregator, arbiter, person, deadlocks] = [
-            stages,
-            conflicts,
-            by_aggregator,
-            by_arbiter,
-            by_person,
-            deadlocks,
-        ]
-        .map(ToString::to_string);
-        [
-            printable::line(&name),
-            stages,
-            conflicts,
-            aggregator,
-            arbiter,
-            person,
-            deadlocks,
-            share,
-        ]
     };
     let head = [
         "",
@@ -292,18 +293,18 @@ pub fn deadlocks(found: &Deadlocks) -> String {
         "DEADLOCKS",
         "RATE (95% INTERVAL)",
     ];
-    let mut rows = vec![head.map(str::to_owned), row("all".to_owned(), &found.all)];
+    let mut rows = vec![head.map(str::to_owned), row("all", &found.all)];
     rows.extend(
         found
             .by_stage
             .iter()
-            .map(|(name, counts)| row(format!("stage {name}"), counts)),
+            .map(|(name, counts)| row(&format!("stage {name}"), counts)),
     );
     rows.extend(
         found
             .by_agent
             .iter()
-            .map(|(name, counts)| row(format!("agent {name}"), counts)),
+            .map(|(name, counts)| row(&format!("agent {name}"), counts)),
     );
     let table = style::table(&rows, &[1, 2, 3, 4, 5, 6]).join("\n");
     let word = if rate > BOUND { "above" } else { "within" };
@@ -316,18 +317,20 @@ pub fn deadlocks(found: &Deadlocks) -> String {
     format!("{table}\n\nThe rate is {word} the specification's bound of 5%{rest}\n")
 }
 
+fn one(counts: &Counts) -> Value {
+    let mut value = json!(counts);
+    value["rate"] = json!(counts.rate());
+    value["interval"] = json!(counts.interval());
+    value
+}
+
+fn many(all: &BTreeMap<String, Counts>) -> Map<String, Value> {
+    all.iter()
+        .map(|(name, counts)| (name.clone(), one(counts)))
+        .collect()
+}
+
 pub fn deadlocks_json(found: &Deadlocks) -> String {
-    let one = |counts: &Counts| {
-        let mut value = serde_json::to_value(counts).unwrap_or_default();
-        value["rate"] = json!(counts.rate());
-        value["interval"] = json!(counts.interval());
-        value
-    };
-    let many = |all: &BTreeMap<String, Counts>| -> Map<String, Value> {
-        all.iter()
-            .map(|(name, counts)| (name.clone(), one(counts)))
-            .collect()
-    };
     pretty(&json!({
         "all": one(&found.all),
         "by_stage": many(&found.by_stage),

@@ -81,14 +81,14 @@ impl Access {
     }
 
     pub(crate) fn is_own_host(&self, uri: &Uri, headers: &HeaderMap) -> bool {
-        let is_own = |given: &str| {
-            self.hosts
-                .iter()
-                .any(|host| host.eq_ignore_ascii_case(given))
-        };
-        uri.authority()
-            .is_none_or(|authority| is_own(authority.as_str()))
-            && single(headers, header::HOST.as_str()).is_some_and(is_own)
+        let authority = uri.authority().map(|authority| authority.as_str());
+        let host = single(headers, header::HOST.as_str());
+        host.is_some()
+            && authority.into_iter().chain(host).all(|given| {
+                self.hosts
+                    .iter()
+                    .any(|host| host.eq_ignore_ascii_case(given))
+            })
     }
 
     pub(crate) fn is_valid_token(&self, given: &str) -> bool {

@@ -80,26 +80,27 @@ fn unavailable(port: Option<u16>, error: io::Error) -> CommandError {
     }
 }
 
+fn written(address: &str) -> io::Result<NamedTempFile> {
+    let folder = place::state_dir()
+        .map_err(|error| io::Error::other(error.message()))?
+        .join("serve");
+    private::folder(&folder)?;
+    let mut file = tempfile::Builder::new()
+        .prefix("open-")
+        .suffix(".html")
+        .tempfile_in(folder)?;
+    writeln!(
+        file,
+        "<!doctype html><meta charset=\"utf-8\"><title>Glee</title>\
+         <meta http-equiv=\"refresh\" content=\"0; url={address}\"><a href=\"{address}\">Open the page</a>"
+    )?;
+    Ok(file)
+}
+
 /// Opens the browser with a private file that redirects to the address of the server. The secret address is not
 /// an argument of the browser, because all users of the computer can see the arguments of a process.
 fn opened(globals: &Globals, address: &str) -> Result<NamedTempFile, CommandError> {
-    let written = || -> io::Result<NamedTempFile> {
-        let folder = place::state_dir()
-            .map_err(|error| io::Error::other(error.message()))?
-            .join("serve");
-        private::folder(&folder)?;
-        let mut file = tempfile::Builder::new()
-            .prefix("open-")
-            .suffix(".html")
-            .tempfile_in(folder)?;
-        writeln!(
-            file,
-            "<!doctype html><meta charset=\"utf-8\"><title>Glee</title>\
-             <meta http-equiv=\"refresh\" content=\"0; url={address}\"><a href=\"{address}\">Open the page</a>"
-        )?;
-        Ok(file)
-    };
-    let file = written().map_err(|error| {
+    let file = written(address).map_err(|error| {
         CommandError::caused(
             "failed to write the file that the browser opens".to_owned(),
             error,

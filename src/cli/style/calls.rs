@@ -46,15 +46,16 @@ pub(crate) fn activity(call: &CallId, part: &str) -> String {
     }
 }
 
+fn complete(complete: bool) -> Glyph {
+    if complete {
+        Glyph::Done
+    } else {
+        Glyph::Attention
+    }
+}
+
 /// What came of a call. The glyph says whether the answer is complete.
 pub(crate) fn summary(answer: &CallAnswer) -> (Glyph, String) {
-    let complete = |complete: bool| {
-        if complete {
-            Glyph::Done
-        } else {
-            Glyph::Attention
-        }
-    };
     match answer {
         CallAnswer::Review {
             status: AnswerStatus::NotReviewed,
@@ -147,14 +148,17 @@ pub(crate) fn summary(answer: &CallAnswer) -> (Glyph, String) {
     }
 }
 
-fn stage(said: &Said) -> (Glyph, String) {
-    let fields = |missing: &[String], what: &str| match missing {
+fn fields(missing: &[String], what: &str) -> (Glyph, String) {
+    match missing {
         [] => (Glyph::Done, what.to_owned()),
         missing => (
             Glyph::Attention,
             format!("{what}, missing {}", printable::line(&missing.join(", "))),
         ),
-    };
+    }
+}
+
+fn stage(said: &Said) -> (Glyph, String) {
     match said {
         Said::Position(position) => fields(&position.missing_fields, "answered"),
         Said::Synthesis(synthesis) => fields(&synthesis.missing_fields, "synthesis"),

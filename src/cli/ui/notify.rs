@@ -182,7 +182,8 @@ impl Notifier {
         let limits = self.0.limits;
         let mut running = held(running);
         let earlier = running.take();
-        let run = move || {
+        let thread = thread::Builder::new().name("notify".to_owned());
+        let started = thread.spawn(move || {
             let mut failures = earlier
                 .and_then(|earlier| earlier.join().ok())
                 .unwrap_or_default();
@@ -194,8 +195,8 @@ impl Notifier {
                 Err(error) => failures.push(failed(&error.to_string())),
             }
             failures
-        };
-        match thread::Builder::new().name("notify".to_owned()).spawn(run) {
+        });
+        match started {
             Ok(started) => *running = Some(started),
             Err(error) => terminal.line(&format!("warning: notify.command was not run: {error}")),
         }

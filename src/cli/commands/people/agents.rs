@@ -175,14 +175,15 @@ fn table(rows: &[Row<'_>], style: Style) -> String {
     style::fit(&text, style.width)
 }
 
+fn shown(text: &str) -> String {
+    if text.is_empty() {
+        "-".to_owned()
+    } else {
+        printable::line(text)
+    }
+}
+
 fn cells(row: &Row<'_>) -> [String; 6] {
-    let shown = |text: &str| {
-        if text.is_empty() {
-            "-".to_owned()
-        } else {
-            printable::line(text)
-        }
-    };
     let program = match (&row.program, &row.missing) {
         (Some(path), _) => path.display().to_string(),
         (None, Some(_)) => "missing".to_owned(),

@@ -151,15 +151,17 @@ fn further(
 ) -> Result<Map<String, Value>, CommandError> {
     let command = command_line(twin, role)?;
     let mut entry = entry(args, name, role, &command)?;
-    let mut keep = |key: &str, value: Option<Value>| {
-        if let Some(value) = value {
-            entry.entry(key.to_owned()).or_insert(value);
-        }
-    };
     let needs_adapter = config::typed("agents.a.command", &command).is_ok() && !twin.is_embedded();
-    keep("adapter", needs_adapter.then(|| json!(twin.adapter)));
-    keep("model", twin.model.as_ref().map(|model| json!(model)));
-    keep("env", (!twin.env.is_empty()).then(|| json!(twin.env)));
+    let kept = [
+        ("adapter", needs_adapter.then(|| json!(twin.adapter))),
+        ("model", twin.model.as_ref().map(|model| json!(model))),
+        ("env", (!twin.env.is_empty()).then(|| json!(twin.env))),
+    ];
+    for (key, value) in kept {
+        if let Some(value) = value {
+            entry.entry(key).or_insert(value);
+        }
+    }
     Ok(entry)
 }
 
@@ -193,28 +195,26 @@ fn update(args: &Args, known: &Agent, role: Role) -> Result<Map<String, Value>, 
     if args.command.is_none() {
         update.remove("command");
     }
-    let is = |key: &str, value: &Value| match key {
-        "command" => value
-            .as_str()
-            .and_then(shlex::split)
-            .is_some_and(|words| words == known.command),
-        "adapter" => *value == json!(known.adapter),
-        "domain" => *value == json!(known.domain),
-        "focus" => *value == json!(known.focus),
-        "model" => *value == json!(known.model),
-        _ => false,
-    };
-    update.retain(|key, value| !is(key, value));
+    update.retain(|key, value| match key.as_str() {
+        "command" => value.as_str().and_then(shlex::split).as_ref() != Some(&known.command),
+        "adapter" => *value != json!(known.adapter),
+        "domain" => *value != json!(known.domain),
+        "focus" => *value != json!(known.focus),
+        "model" => *value != json!(known.model),
+        _ => true,
+    });
     Ok(update)
 }
 
 /// Writes the keys of `update` into the agent's entry in the configuration `text`. If the agent is defined in
 /// another file, the function adds an entry to `text`.
 fn changed(text: &str, name: &str, update: &Map<String, Value>) -> Result<String, EditError> {
-    let set = |text: String, (key, value): (&String, &Value)| {
-        edit::set(&text, &format!("agents.{name}.{key}"), value)
-    };
-    match update.iter().try_fold(text.to_owned(), set) {
+    let changed = update
+        .iter()
+        .try_fold(text.to_owned(), |text, (key, value)| {
+            edit::set(&text, &format!("agents.{name}.{key}"), value)
+        });
+    match changed {
         Err(EditError::NoAgent(_)) => {
             let mut entry = Map::from_iter([("name".to_owned(), json!(name))]);
             entry.extend(update.clone());

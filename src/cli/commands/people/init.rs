@@ -125,41 +125,44 @@ fn suggest(installed: &[&str]) -> Assignment {
     }
 }
 
+fn candidates(installed: &[&str], role: Role) -> Vec<String> {
+    let builtins = BUILTINS
+        .iter()
+        .filter(|(_, its)| *its == role)
+        .map(|(name, _)| format!("builtin:{name}"));
+    let installed = installed.iter().map(|&name| name.to_owned());
+    installed.chain(builtins).collect()
+}
+
+fn one(
+    color: bool,
+    prompt: &str,
+    mut items: Vec<String>,
+    suggested: &Option<String>,
+) -> Result<Option<String>, AskError> {
+    let preselected = items
+        .iter()
+        .position(|item| Some(item) == suggested.as_ref())
+        .unwrap_or(items.len());
+    items.push("no agent".to_owned());
+    let chosen = questions::select(color, prompt, &items, preselected)?;
+    Ok((chosen + 1 < items.len()).then(|| items.swap_remove(chosen)))
+}
+
 fn choose(
     globals: &Globals,
     installed: &[&str],
     suggested: &Assignment,
 ) -> Result<Assignment, AskError> {
     let color = globals.color_stderr();
-    let candidates = |role: Role| -> Vec<String> {
-        let builtins = BUILTINS
-            .iter()
-            .filter(|(_, its)| *its == role)
-            .map(|(name, _)| format!("builtin:{name}"));
-        installed
-            .iter()
-            .map(|&name| name.to_owned())
-            .chain(builtins)
-            .collect()
-    };
-    let one = |role: Role,
-               prompt: &str,
-               suggested: &Option<String>|
-     -> Result<Option<String>, AskError> {
-        let mut items = candidates(role);
-        let preselected = items
-            .iter()
-            .position(|item| Some(item) == suggested.as_ref())
-            .unwrap_or(items.len());
-        items.push("no agent".to_owned());
-        let chosen = questions::select(color, prompt, &items, preselected)?;
-        Ok((chosen + 1 < items.len()).then(|| items.swap_remove(chosen)))
-    };
-    let coder = one(Role::Coder, "Who writes code?", &suggested.coder)?;
-    let items = candidates(Role::Reviewer).into_iter().map(|item| {
-        let is_suggested = suggested.reviewers.contains(&item);
-        (item, is_suggested)
-    });
+    let coders = candidates(installed, Role::Coder);
+    let coder = one(color, "Who writes code?", coders, &suggested.coder)?;
+    let items = candidates(installed, Role::Reviewer)
+        .into_iter()
+        .map(|item| {
+            let is_suggested = suggested.reviewers.contains(&item);
+            (item, is_suggested)
+        });
     let items: Vec<(String, bool)> = items.collect();
     let chosen = questions::multi_select(
         color,
@@ -176,8 +179,9 @@ fn choose(
         .map(|&name| name.to_owned())
         .find(|name| Some(name) != coder.as_ref());
     let judge = one(
-        Role::Judge,
+        color,
         "Who judges disputes?",
+        candidates(installed, Role::Judge),
         &neutral.or(suggested.judge.clone()),
     )?;
     Ok(Assignment {
@@ -189,14 +193,16 @@ fn choose(
 }
 
 impl Assignment {
-    fn members<'a>(&'a self) -> impl Iterator<Item = (Role, &'a str)> {
-        let of = |role: Role, agents: &'a [String]| {
-            agents.iter().map(move |agent| (role, agent.as_str()))
-        };
-        of(Role::Coder, self.coder.as_slice())
-            .chain(of(Role::Reviewer, &self.reviewers))
-            .chain(of(Role::Judge, self.judge.as_slice()))
-            .chain(of(Role::Aggregator, self.aggregator.as_slice()))
+    fn members(&self) -> impl Iterator<Item = (Role, &str)> {
+        let members = [
+            (Role::Coder, self.coder.as_slice()),
+            (Role::Reviewer, &self.reviewers),
+            (Role::Judge, self.judge.as_slice()),
+            (Role::Aggregator, self.aggregator.as_slice()),
+        ];
+        members
+            .into_iter()
+            .flat_map(|(role, agents)| agents.iter().map(move |agent| (role, agent.as_str())))
     }
 }
 

@@ -186,16 +186,10 @@ fn trust(loaded: &Loaded) -> DoctorCheck {
 }
 
 fn roles(loaded: &Loaded) -> DoctorCheck {
-    let has = |role: Role| {
-        loaded
-            .settings
-            .agents
-            .iter()
-            .any(|agent| agent.role == role)
-    };
+    let agents = &loaded.settings.agents;
     let missing: Vec<&str> = [Role::Reviewer, Role::Coder, Role::Judge]
         .into_iter()
-        .filter(|role| !has(*role))
+        .filter(|role| agents.iter().all(|agent| agent.role != *role))
         .map(Role::as_str)
         .collect();
     let connect =

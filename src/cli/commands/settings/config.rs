@@ -232,16 +232,11 @@ fn overridden(globals: &Globals, key: &str, target: &ConfigTarget<'_>) -> Comman
 
 fn list(globals: &Globals, origin: bool) -> CommandResult {
     let (_, loaded) = settings::load(globals)?;
-    let row = |(key, setting): (&String, &Setting)| {
-        (
-            format!(
-                "{key} = {}",
-                plain(key, &config::shown(key, &setting.value))
-            ),
-            setting.origin.label(),
-        )
-    };
-    let rows: Vec<_> = loaded.values.iter().map(row).collect();
+    let rows = loaded.values.iter().map(|(key, setting)| {
+        let value = plain(key, &config::shown(key, &setting.value));
+        (format!("{key} = {value}"), setting.origin.label())
+    });
+    let rows: Vec<_> = rows.collect();
     // Cells with more than 72 characters do not widen the first column. Otherwise the origins in the second column
     // would not fit on the screen.
     let lengths = rows.iter().map(|(row, _)| row.chars().count());

@@ -146,11 +146,14 @@ fn logs(globals: &Globals) -> String {
     }
 }
 
-fn configuration(text: &mut String, loaded: &Loaded) {
-    let shown = |path: &Option<PathBuf>| match path {
+fn shown(path: &Option<PathBuf>) -> String {
+    match path {
         Some(path) => printable::line(&path.display().to_string()),
         None => "none".to_owned(),
-    };
+    }
+}
+
+fn configuration(text: &mut String, loaded: &Loaded) {
     let trust = if loaded.untrusted.is_some() {
         " (not trusted)"
     } else {
@@ -215,11 +218,12 @@ async fn about(programs: &Agents, agent: &Agent, places: &Places, trusted: bool)
     text
 }
 
+fn is_secret(word: &str) -> bool {
+    let word = word.to_lowercase();
+    word.starts_with('-') && SECRETS.iter().any(|part| word.contains(part))
+}
+
 fn masked(command: &[String]) -> Vec<String> {
-    let secret = |word: &str| {
-        let word = word.to_lowercase();
-        word.starts_with('-') && SECRETS.iter().any(|part| word.contains(part))
-    };
     let mut hide = false;
     command
         .iter()
@@ -228,10 +232,10 @@ fn masked(command: &[String]) -> Vec<String> {
                 return "***".to_owned();
             }
             match word.split_once('=') {
-                Some((name, _)) if secret(name) => format!("{name}=***"),
+                Some((name, _)) if is_secret(name) => format!("{name}=***"),
                 Some(_) => word.clone(),
                 None => {
-                    hide = secret(word);
+                    hide = is_secret(word);
                     word.clone()
                 }
             }

@@ -106,17 +106,18 @@ fn batch(merger: &mut Merger, file: &Path, globals: &Globals) -> Result<(), Comm
     Ok(())
 }
 
+fn not_findings(place: &str, why: &str) -> CommandError {
+    CommandError::usage(format!("cannot read findings from the input: {place}{why}"))
+        .hint("`glee merge --help` describes the input")
+}
+
 fn read(text: &str, place: &str) -> Result<MergeInput, CommandError> {
-    let not_findings = |why: &str| {
-        CommandError::usage(format!("cannot read findings from the input: {place}{why}"))
-            .hint("`glee merge --help` describes the input")
-    };
-    let input = merge_input::read(text).map_err(|error| not_findings(&error.to_string()))?;
+    let input = merge_input::read(text).map_err(|error| not_findings(place, &error.to_string()))?;
     for problem in &input.problems {
         stream::err(&format!("warning: {}\n", printable::line(problem)));
     }
     if !input.is_reviewed() {
-        return Err(not_findings("no reviewer states a result"));
+        return Err(not_findings(place, "no reviewer states a result"));
     }
     Ok(input)
 }

@@ -217,14 +217,15 @@ fn text(
     out
 }
 
+fn comparer(plan: &Plan, role: Role) -> Option<String> {
+    let agents = plan.comparers.iter().chain(&plan.agents);
+    let mut agents = agents.filter(|agent| agent.role == role && !agent.is_embedded());
+    agents.next().map(|agent| printable::line(&agent.name.0))
+}
+
 /// Describes the calls that the run makes only if the rules do not decide whether findings are the same.
 fn compare(plan: &Plan, settings: &Settings) -> Option<String> {
-    let name = |role| {
-        let agents = plan.comparers.iter().chain(&plan.agents);
-        let mut agents = agents.filter(|agent| agent.role == role && !agent.is_embedded());
-        agents.next().map(|agent| printable::line(&agent.name.0))
-    };
-    let aggregator = name(Role::Aggregator);
+    let aggregator = comparer(plan, Role::Aggregator);
     // Findings that are raised in the debate can make a second call necessary.
     let calls = match settings.review.debate {
         DebateRounds::Off => 1,
@@ -234,7 +235,7 @@ fn compare(plan: &Plan, settings: &Settings) -> Option<String> {
     let same = aggregator
         .as_ref()
         .map(|name| format!("at most {calls} to {name} about findings that may be the same"));
-    let repeated = name(Role::Judge).or(aggregator);
+    let repeated = comparer(plan, Role::Judge).or(aggregator);
     let repeated = repeated
         .map(|name| format!("at most 1 call to {name} about findings that may repeat a dispute"));
     let calls: Vec<String> = same.into_iter().chain(repeated).collect();

@@ -173,6 +173,17 @@ fn decided(client: &mut Client) -> Result<WatchReport, CommandError> {
     }
 }
 
+fn cut_off(recorded: u64) -> CommandError {
+    CommandError::new(
+        ExitReason::AgentFailed,
+        anyhow::anyhow!("the watch ended before Glee had sent all events"),
+    )
+    .hint(format!(
+        "the watch recorded {}; start the watch again with `glee watch`, then send the remaining events",
+        style::count(recorded, "event")
+    ))
+}
+
 /// Sends the lines of a file to the watch, and concurrently reads the watch's answers.
 fn all(mut client: Client, path: &Path, globals: &Globals) -> CommandResult {
     let mut source = Input::open(globals, Some(path))?.reader;
@@ -205,26 +216,16 @@ fn all(mut client: Client, path: &Path, globals: &Globals) -> CommandResult {
             None => break,
         }
     }
-    let cut_off = || {
-        CommandError::new(
-            ExitReason::AgentFailed,
-            anyhow::anyhow!("the watch ended before Glee had sent all events"),
-        )
-        .hint(format!(
-            "the watch recorded {}; start the watch again with `glee watch`, then send the remaining events",
-            style::count(recorded, "event")
-        ))
-    };
     // If the watch ended early, the sending thread could still be waiting for input. The main thread therefore
     // does not join the sending thread.
     if !sent_all.load(Ordering::Acquire) {
-        return Err(cut_off());
+        return Err(cut_off(recorded));
     }
     match sending
         .join()
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Err(cut_off()),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Err(cut_off(recorded)),
         copied => copied?,
     };
     stream::err(&format!("{} recorded\n", style::count(recorded, "event")));

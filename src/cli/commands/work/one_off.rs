@@ -70,13 +70,15 @@ pub(crate) fn apply(
 
 /// Returns the indices of the reviewers that the setting `review.reviewers` selects.
 fn asked(settings: &Settings) -> Vec<usize> {
-    let is_asked = |agent: &Agent| match &settings.review.reviewers {
-        ReviewerChoice::Named(names) => names.contains(&agent.name.0),
-        ReviewerChoice::All | ReviewerChoice::First => true,
-    };
     let agents = settings.agents.iter().enumerate();
     agents
-        .filter(|(_, agent)| agent.role == Role::Reviewer && is_asked(agent))
+        .filter(|(_, agent)| {
+            agent.role == Role::Reviewer
+                && match &settings.review.reviewers {
+                    ReviewerChoice::Named(names) => names.contains(&agent.name.0),
+                    ReviewerChoice::All | ReviewerChoice::First => true,
+                }
+        })
         .map(|(index, _)| index)
         .collect()
 }
@@ -87,15 +89,16 @@ struct Named {
     model: Option<String>,
 }
 
+fn is_builtin(name: &str) -> bool {
+    BUILTINS
+        .iter()
+        .any(|(kind, role)| *kind == name && *role == Role::Reviewer)
+}
+
 impl Named {
     fn parse(text: &str) -> Result<Self, CommandError> {
-        let builtin = |name: &str| {
-            BUILTINS
-                .iter()
-                .any(|(kind, role)| *kind == name && *role == Role::Reviewer)
-        };
         if let Some(name) = text.strip_prefix("builtin:") {
-            return match builtin(name) {
+            return match is_builtin(name) {
                 true => Ok(Self {
                     program: text.to_owned(),
                     model: None,

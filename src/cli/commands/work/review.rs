@@ -536,14 +536,12 @@ fn confirm(
     // Only new calls are counted. A call counts as new if Glee has no recorded answer to reuse.
     let mut previews = previews(globals, of, &mut plan.clone(), target, shared)?;
     previews.retain(|preview| preview.tokens > 0);
-    let is_cheap = |most| {
-        previews
-            .iter()
-            .map(|preview| preview.usd)
-            .sum::<Option<f64>>()
-            .is_some_and(|usd| usd <= most)
-    };
-    if is_small(previews.len()) || matches!(above, ConfirmAbove::Usd(most) if is_cheap(most)) {
+    let usd = previews
+        .iter()
+        .map(|preview| preview.usd)
+        .sum::<Option<f64>>();
+    let is_cheap = matches!(above, ConfirmAbove::Usd(most) if usd.is_some_and(|usd| usd <= most));
+    if is_small(previews.len()) || is_cheap {
         return Ok(());
     }
     let question = format!(

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::cli::context::settings::{self, Places};
 use crate::cli::context::{CommandError, Globals, execute};
 use glee_builtin::rules::PROJECT_RULES;
-use glee_model::domain::{Agent, AgentName, Loosened, RawFinding, Role, Severity, Tag};
+use glee_model::domain::{AgentName, Loosened, RawFinding, Role, Severity, Tag};
 use glee_protocol::prompts;
 use glee_store::config::ConfigSources;
 use glee_store::config::files::paths::{PROJECT_FILE, PROJECT_FOLDER};
@@ -89,12 +89,13 @@ pub(crate) fn at_base(
         ..places.sources(globals)
     };
     let before = settings::named(&sources).or_else(|_| without_project(&sources))?;
-    let is_same = |one: &Agent, other: &Agent| {
-        (&one.name, &one.command, &one.env) == (&other.name, &other.command, &other.env)
-    };
     own.retain(|name| {
         let now = settings.agents.iter().find(|agent| agent.name == *name);
-        now.is_some_and(|now| before.agents.iter().any(|agent| is_same(agent, now)))
+        now.is_some_and(|now| {
+            before.agents.iter().any(|agent| {
+                (&agent.name, &agent.command, &agent.env) == (&now.name, &now.command, &now.env)
+            })
+        })
     });
     Ok(own)
 }

@@ -178,17 +178,18 @@ pub(crate) fn inline(text: &str) -> String {
     html
 }
 
+fn end(html: &mut String, paragraph: &mut Vec<&str>) {
+    let lines = std::mem::take(paragraph).join("\n");
+    if !lines.trim().is_empty() {
+        let _ = write!(html, "<p>{}</p>", inline(lines.trim_end()));
+    }
+}
+
 /// Escapes a text of several paragraphs. A line of three backticks begins or ends a code block. Text between
 /// single backticks becomes inline code.
 pub(crate) fn prose(text: &str) -> String {
     let mut html = String::with_capacity(text.len() + 64);
     let mut paragraph: Vec<&str> = Vec::new();
-    let end = |html: &mut String, paragraph: &mut Vec<&str>| {
-        let lines = std::mem::take(paragraph).join("\n");
-        if !lines.trim().is_empty() {
-            let _ = write!(html, "<p>{}</p>", inline(lines.trim_end()));
-        }
-    };
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
         if line.trim_start().starts_with("```") {

@@ -68,7 +68,7 @@ fn reviewers(options: &RenderOptions<'_>, outcome: &Outcome) -> String {
     if reviewers.is_empty() {
         return String::new();
     }
-    let row = |reviewer: &ReviewerReport| {
+    let rows = reviewers.iter().map(|reviewer| {
         let (glyph, status) = view::status(reviewer);
         let status = if glyph == Glyph::Done {
             status.to_owned()
@@ -90,8 +90,8 @@ fn reviewers(options: &RenderOptions<'_>, outcome: &Outcome) -> String {
                 style::duration(reviewer.millis)
             },
         ]
-    };
-    let rows: Vec<[String; 4]> = reviewers.iter().map(row).collect();
+    });
+    let rows: Vec<[String; 4]> = rows.collect();
     let mut text = heading(style, "Reviewers", "");
     for ((line, row), reviewer) in style::table(&rows, &[3])
         .into_iter()

@@ -9,8 +9,7 @@ use crate::cli::report::text::layout::{facts, heading, list, wrapped};
 use crate::cli::report::view::FindingCounts;
 use crate::cli::style::{self, Color, Glyph, Style, columns, widest};
 use glee_model::domain::{
-    Class, Coverage, ExitReason, FindingState, Outcome, Proof, ReviewerReport, SettledFinding,
-    Spent, UnreadFile,
+    Class, Coverage, ExitReason, FindingState, Outcome, Proof, SettledFinding, Spent, UnreadFile,
 };
 use glee_protocol::text::printable;
 
@@ -85,6 +84,13 @@ pub(crate) fn verdict(style: Style, outcome: &Outcome) -> String {
     text
 }
 
+fn are_open(findings: usize) -> String {
+    match findings {
+        1 => "1 mandatory finding is open".to_owned(),
+        many => format!("{many} mandatory findings are open"),
+    }
+}
+
 pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
     if let Some(nothing) = outcome.nothing_to_review() {
         return (Glyph::Done, printable::line(&nothing));
@@ -107,10 +113,6 @@ pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
         .iter()
         .filter(|dispute| dispute.is_open())
         .count();
-    let are_open = |findings: usize| match findings {
-        1 => "1 mandatory finding is open".to_owned(),
-        many => format!("{many} mandatory findings are open"),
-    };
     let wait = match open {
         1 => "1 dispute waits".to_owned(),
         many => format!("{many} disputes wait"),
@@ -140,15 +142,14 @@ pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
         ExitReason::FindingsOpen => are_open(blocking),
         ExitReason::DisputeOpen => format!("{wait} for you"),
         ExitReason::AgentFailed => {
-            let has_failed = |reviewer: &ReviewerReport| {
-                !reviewer.problems.is_empty() || reviewer.failure.is_some()
-            };
             let reviewers = outcome.proof.reviewers.iter();
             // If an embedded reviewer has no rules for a file, the reviewer leaves the file unread. A reviewer
             // that has only such unread files is not listed here.
             let silent = reviewers.filter(|reviewer| {
                 !reviewer.status.is_complete()
-                    && (reviewer.unread.is_empty() || has_failed(reviewer))
+                    && (reviewer.unread.is_empty()
+                        || !reviewer.problems.is_empty()
+                        || reviewer.failure.is_some())
             });
             let failed = outcome.failures.iter().map(|failure| &failure.agent);
             let mut seen = BTreeSet::new();
@@ -184,6 +185,13 @@ pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
     (glyph, text)
 }
 
+fn class(class: Class) -> impl Fn(&SettledFinding) -> bool {
+    move |finding| {
+        let consensus = finding.finding.consensus.as_ref();
+        consensus.is_some_and(|consensus| consensus.class == class)
+    }
+}
+
 /// Formats the counts of the summary. The first five counts are always shown. If a later count is zero, the
 /// function returns an empty string for this count.
 fn counts(style: Style, outcome: &Outcome) -> Vec<String> {
@@ -213,15 +221,6 @@ fn counts(style: Style, outcome: &Outcome) -> Vec<String> {
     {
         0 => String::new(),
         number => format!("{name} ({number})"),
-    };
-    let class = |class: Class| {
-        move |finding: &SettledFinding| {
-            finding
-                .finding
-                .consensus
-                .as_ref()
-                .is_some_and(|consensus| consensus.class == class)
-        }
     };
     vec![
         if groups == members {
@@ -283,24 +282,23 @@ fn covered(outcome: &Outcome) -> String {
     format!("{files}, {}", style::count(lines, "line"))
 }
 
+/// Shortens the hash in an id to 12 characters. A scheme can precede the hash, as in `scheme:hash`.
+fn id(id: &str) -> String {
+    let id = printable::line(id);
+    let hash = id.find(':').map_or(0, |colon| colon + 1);
+    id.chars().take(id[..hash].chars().count() + 12).collect()
+}
+
+fn tokens(number: Option<u64>, what: &str) -> String {
+    number.map_or_else(String::new, |number| {
+        format!("{} {what}", style::count(number, "token"))
+    })
+}
+
 /// Returns short texts about the run, such as its commit and its duration. The text about a fact is empty if the
 /// fact is unknown or does not apply.
 fn proof(outcome: &Outcome) -> Vec<String> {
     let proof = &outcome.proof;
-    // Shortens the hash in an id to 12 characters. A scheme can precede the hash, as in `scheme:hash`.
-    let id = |id: &str| {
-        let id = printable::line(id);
-        let hash = id.find(':').map_or(0, |colon| colon + 1);
-        id[..hash]
-            .chars()
-            .chain(id[hash..].chars().take(12))
-            .collect::<String>()
-    };
-    let tokens = |number: Option<u64>, what: &str| {
-        number.map_or_else(String::new, |number| {
-            format!("{} {what}", style::count(number, "token"))
-        })
-    };
     vec![
         proof
             .commit

@@ -86,6 +86,13 @@ impl Prompter for PersonDialog {
     }
 }
 
+fn text(content: &str) -> String {
+    match serde_json::from_str::<serde_json::Value>(content) {
+        Ok(value) if value.is_object() => format!("{value:#}"),
+        _ => content.to_owned(),
+    }
+}
+
 fn deadlock_sheet(style: Style, deadlock: &Deadlock) -> String {
     let stage = style.strong(format!(
         "Deadlock in stage {}",
@@ -97,10 +104,6 @@ fn deadlock_sheet(style: Style, deadlock: &Deadlock) -> String {
     for conflict in &deadlock.conflicts {
         paragraph(&mut sheet, style, "  - ", &printable::block(conflict));
     }
-    let text = |content: &str| match serde_json::from_str::<serde_json::Value>(content) {
-        Ok(value) if value.is_object() => format!("{value:#}"),
-        _ => content.to_owned(),
-    };
     let positions = deadlock.positions.iter();
     let positions: Vec<(String, String)> = positions
         .map(|position| {
@@ -129,19 +132,20 @@ fn deadlock_sheet(style: Style, deadlock: &Deadlock) -> String {
     sheet + "\n"
 }
 
+fn lines(text: &str, width: usize) -> Vec<String> {
+    let mut lines = style::wrap(text, width);
+    if lines.len() > SHOWN {
+        let more = style::count(lines.len() - SHOWN, "line");
+        lines.truncate(SHOWN);
+        lines.push(format!("({more} more)"));
+    }
+    lines
+}
+
 /// Appends texts side by side, or one below the other if the screen is too narrow.
 fn side_by_side(sheet: &mut String, style: Style, texts: &[(String, String)]) {
     let gap = 2;
     let width = ((style.width.saturating_sub(1) + gap) / texts.len().max(1)).saturating_sub(gap);
-    let lines = |text: &str, width: usize| {
-        let mut lines = style::wrap(text, width);
-        if lines.len() > SHOWN {
-            let more = style::count(lines.len() - SHOWN, "line");
-            lines.truncate(SHOWN);
-            lines.push(format!("({more} more)"));
-        }
-        lines
-    };
     if width < NARROWEST {
         for (name, text) in texts {
             let _ = writeln!(sheet, "{}", style.paint(Color::Key, name));

@@ -91,12 +91,11 @@ impl LiveProgress {
         };
         if self.total.is_none() && has_total {
             let work = Arc::clone(&self.work);
-            let total = move || {
+            self.total = Some(self.terminal.live().add(bar(move || {
                 let work = work::lock(&work);
                 work.total(screen.style(), hidden(&work))
                     .unwrap_or_default()
-            };
-            self.total = Some(self.terminal.live().add(bar(total)));
+            })));
         }
         if self.rows.len() < ROWS && !self.rows.contains_key(&call.agent) {
             let work = Arc::clone(&self.work);

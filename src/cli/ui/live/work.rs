@@ -202,16 +202,13 @@ impl Work {
     /// Returns one line about all working agents, or `None` if no agent is working. Agents that a watch started
     /// are left out, because they work until the watch ends.
     pub(crate) fn heartbeat(&self, style: Style) -> Option<String> {
-        let is_bounded = |agent: &AgentWork| {
-            agent
-                .calls
-                .iter()
-                .any(|call| call.id.purpose != Purpose::Work)
-        };
         let facts: Vec<String> = self
             .agents
             .iter()
-            .filter(|(_, agent)| is_bounded(agent))
+            .filter(|(_, agent)| {
+                let mut calls = agent.calls.iter();
+                calls.any(|call| call.id.purpose != Purpose::Work)
+            })
             .map(|(name, agent)| {
                 let elapsed = agent.since.map_or(Duration::ZERO, |since| since.elapsed());
                 format!(

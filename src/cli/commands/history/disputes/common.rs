@@ -65,30 +65,27 @@ pub(crate) fn outcome(disposition: &Disposition) -> String {
 
 /// Parses a date, a time or an age such as `3d`. Dates and times without a UTC offset are in the local time zone.
 pub(crate) fn since(text: &str) -> Result<Timestamp, String> {
-    let local = |time: DateTime| {
-        time.to_zoned(TimeZone::system())
-            .ok()
-            .map(|time| time.timestamp())
-    };
-    let age = || {
-        Zoned::now()
-            .checked_sub(text.parse::<Span>().ok().filter(|age| age.is_positive())?)
-            .ok()
-    };
-    let time = text.parse::<Timestamp>().ok();
+    let time = text.parse().ok();
     time.or_else(|| local(text.parse::<Date>().ok()?.to_datetime(Time::midnight())))
         .or_else(|| local(text.parse().ok()?))
-        .or_else(|| Some(age()?.timestamp()))
+        .or_else(|| Some(Zoned::now().checked_sub(age(text)?).ok()?.timestamp()))
         .ok_or_else(|| {
             "give a date (2026-11-01), a time (2026-11-01T10:00) or an age (3d, 2h)".to_owned()
         })
 }
 
+fn local(time: DateTime) -> Option<Timestamp> {
+    Some(time.to_zoned(TimeZone::system()).ok()?.timestamp())
+}
+
+fn age(text: &str) -> Option<Span> {
+    text.parse::<Span>().ok().filter(|age| age.is_positive())
+}
+
 /// Parses a date, or a period such as `90d` that `count` counts from today (UTC).
 fn day(text: &str, count: impl FnOnce(Date, Span) -> Option<Date>) -> Option<Date> {
-    let age = || text.parse::<Span>().ok().filter(|age| age.is_positive());
     let day = text.parse().ok();
-    day.or_else(|| count(today(), age()?))
+    day.or_else(|| count(today(), age(text)?))
 }
 
 fn today() -> Date {

@@ -20,12 +20,14 @@ pub(crate) fn run(globals: &Globals, text: &str, only: Option<&str>, json: bool)
     let run = journal.find_any_run(text)?;
     let folder = journal.folder_of(&run);
     let calls = record::all(&folder).map_err(|error| unreadable(&run, &folder, error))?;
-    let named = |(name, call): &(String, CallRecord)| {
-        only.is_none_or(|only| {
-            name == only || call.agent.0 == only || name.starts_with(&format!("{only}."))
+    let wanted: Vec<&(String, CallRecord)> = calls
+        .iter()
+        .filter(|(name, call)| {
+            only.is_none_or(|only| {
+                name == only || call.agent.0 == only || name.starts_with(&format!("{only}."))
+            })
         })
-    };
-    let wanted: Vec<&(String, CallRecord)> = calls.iter().filter(|call| named(call)).collect();
+        .collect();
     match (only, wanted.as_slice()) {
         (Some(only), []) => return Err(unknown(&run, only, &calls)),
         (None, []) if !json => stream::err(&format!("No call of run {} is stored.\n", run.short())),

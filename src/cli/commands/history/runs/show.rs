@@ -128,29 +128,22 @@ fn show_others(
             "print the counts with `glee stats`, or use the format `jsonl`",
         ),
     };
-    let outcomes = || {
-        runs.iter()
-            .map(|run| consensus::recorded(journal, run))
-            .collect::<Result<Vec<_>, _>>()
-    };
     match outputs.stdout {
         _ if *outputs != Outputs::only(outputs.stdout) || !filter.flags().is_empty() => {}
         Format::Jsonl => {
             events.iter().try_for_each(|events| print_events(events))?;
             return Ok(ExitReason::Clean);
         }
-        Format::Json if is_stage => {
-            return print(&match outcomes()?.as_slice() {
+        Format::Json | Format::Text if is_stage => {
+            let outcomes = runs.iter().map(|run| consensus::recorded(journal, run));
+            return print(&match outcomes.collect::<Result<Vec<_>, _>>()?.as_slice() {
+                several if outputs.stdout == Format::Text => several
+                    .iter()
+                    .map(|outcome| stage::text(globals.style(), outcome))
+                    .collect(),
                 [only] => pretty(only),
                 several => pretty(several),
             });
-        }
-        Format::Text if is_stage => {
-            let texts = outcomes()?
-                .iter()
-                .map(|outcome| stage::text(globals.style(), outcome))
-                .collect::<String>();
-            return print(&texts);
         }
         _ => {}
     }

@@ -183,15 +183,12 @@ impl Report {
     }
 
     fn agreed(outcome: &AuditOutcome) -> Share {
-        let words = || {
-            outcome
-                .audits
-                .iter()
-                .filter_map(|audit| audit.ruling.as_ref())
-                .map(|ruling| ruling.ruling)
-        };
-        let agreed = words().filter(|word| *word == RulingWord::Dismiss).count() as u64;
-        let decided = words().filter(|word| *word != RulingWord::Escalate).count() as u64;
+        let mut agreed = 0;
+        let mut decided = 0;
+        for ruling in outcome.audits.iter().flat_map(|audit| &audit.ruling) {
+            agreed += u64::from(ruling.ruling == RulingWord::Dismiss);
+            decided += u64::from(ruling.ruling != RulingWord::Escalate);
+        }
         Share::new(agreed, decided)
     }
 

@@ -124,21 +124,13 @@ fn statistics(
     by: Option<By>,
     since: Option<Date>,
 ) -> Result<ReviewStatistics, JournalError> {
-    let of = |kind| -> Result<Vec<Measures>, JournalError> {
-        let mut rows = journal.tallies(kind, since)?;
-        rows.sort_by_key(|(_, tally)| Reverse(tally.raised));
-        Ok(rows
-            .into_iter()
-            .map(|(name, tally)| Measures::of(name, &tally))
-            .collect())
-    };
+    let of = |kind| measures(journal, kind, since);
     let wanted = |what| by.is_none_or(|by| by == what);
     let list = |what, kind| wanted(what).then(|| of(kind)).transpose();
-    let pairs = |what, kind| -> Result<Option<Vec<PairAgreement>>, JournalError> {
-        let pairs = wanted(what)
-            .then(|| journal.agreements(kind, since))
-            .transpose()?;
-        Ok(pairs.map(|pairs| pairs.into_iter().map(PairAgreement::from).collect()))
+    let pairs = |what, kind| {
+        wanted(what)
+            .then(|| agreements(journal, kind, since))
+            .transpose()
     };
     Ok(ReviewStatistics {
         schema: ReviewStatistics::SCHEMA,
@@ -157,6 +149,28 @@ fn statistics(
         reviewer_agreement: pairs(By::Reviewer, TallyKind::Reviewer)?,
         judge_agreement: pairs(By::Judge, TallyKind::Judge)?,
     })
+}
+
+fn measures(
+    journal: &Journal,
+    kind: TallyKind,
+    since: Option<Date>,
+) -> Result<Vec<Measures>, JournalError> {
+    let mut rows = journal.tallies(kind, since)?;
+    rows.sort_by_key(|(_, tally)| Reverse(tally.raised));
+    let measures = rows
+        .into_iter()
+        .map(|(name, tally)| Measures::of(name, &tally));
+    Ok(measures.collect())
+}
+
+fn agreements(
+    journal: &Journal,
+    kind: TallyKind,
+    since: Option<Date>,
+) -> Result<Vec<PairAgreement>, JournalError> {
+    let pairs = journal.agreements(kind, since)?.into_iter();
+    Ok(pairs.map(PairAgreement::from).collect())
 }
 
 #[cfg(test)]

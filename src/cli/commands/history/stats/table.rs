@@ -1,7 +1,5 @@
 //! Formats statistics as a table that fits on a screen of 80 columns and 24 rows.
 
-use std::fmt::Write as _;
-
 use super::text::{nothing, since};
 use crate::cli::style::{self, Style, count, dollars, thousands};
 use glee_model::rules::interval::Share;
@@ -19,30 +17,28 @@ pub(crate) fn statistics(style: Style, found: &ReviewStatistics) -> String {
         return nothing;
     }
     let all = &found.all;
-    let mut out = String::new();
-    let mut line = |text: &str| {
-        let _ = writeln!(out, "{}", style.cut(text, style.width));
-    };
     let since = since(found);
-    line(&style.strong(format!(
-        "{}{since}: {} fixed",
-        count(all.raised, "finding"),
-        thousands(all.fixed.count)
-    )));
-    line(&format!(
-        "{}: {} upheld, {} dismissed, {} held",
-        count(all.disputed.count, "dispute"),
-        thousands(all.upheld.count),
-        thousands(all.dismissed.count),
-        thousands(all.held)
-    ));
-    line(&format!(
-        "{} in {}, {}{}",
-        count(all.calls, "call"),
-        style::duration(all.millis),
-        cost(all),
-        comparisons(found)
-    ));
+    let mut lines = vec![
+        style.strong(format!(
+            "{}{since}: {} fixed",
+            count(all.raised, "finding"),
+            thousands(all.fixed.count)
+        )),
+        format!(
+            "{}: {} upheld, {} dismissed, {} held",
+            count(all.disputed.count, "dispute"),
+            thousands(all.upheld.count),
+            thousands(all.dismissed.count),
+            thousands(all.held)
+        ),
+        format!(
+            "{} in {}, {}{}",
+            count(all.calls, "call"),
+            style::duration(all.millis),
+            cost(all),
+            comparisons(found)
+        ),
+    ];
     let lists = [
         ("Reviewers", &found.reviewers),
         ("Judges", &found.judges),
@@ -53,7 +49,7 @@ pub(crate) fn statistics(style: Style, found: &ReviewStatistics) -> String {
         let Some(list) = list.as_deref().filter(|list| !list.is_empty()) else {
             continue;
         };
-        line("");
+        lines.push(String::new());
         let title = match list.len() > most {
             true => format!("{title} ({most} of {})", thousands(list.len() as u64)),
             false => title.to_owned(),
@@ -78,12 +74,17 @@ pub(crate) fn statistics(style: Style, found: &ReviewStatistics) -> String {
         rows.iter_mut()
             .for_each(|row| row[0] = style.cut(&row[0], room));
         let mut rows = style::table(&rows, &[1]).into_iter();
-        line(&style.strong(rows.next().unwrap_or_default()));
-        rows.for_each(|row| line(&row));
+        lines.push(style.strong(rows.next().unwrap_or_default()));
+        lines.extend(rows);
     }
-    line("");
-    line(&style.faint("Shares: count/denominator, 95% interval. All measures: `glee stats -v`"));
-    out
+    lines.push(String::new());
+    lines.push(
+        style.faint("Shares: count/denominator, 95% interval. All measures: `glee stats -v`"),
+    );
+    lines
+        .iter()
+        .map(|line| style.cut(line, style.width) + "\n")
+        .collect()
 }
 
 const REVIEWER: [&str; 5] = ["", "RAISED", "UPHELD", "FIXED", "COST"];

@@ -67,6 +67,11 @@ pub(crate) struct HookFiles {
     pub(crate) earlier: PathBuf,
 }
 
+fn inode(path: &Path) -> Option<(u64, u64)> {
+    let meta = fs::symlink_metadata(path).ok()?;
+    Some((meta.dev(), meta.ino()))
+}
+
 impl HookFiles {
     pub(crate) fn of(folder: &HooksFolder, hook: Hook) -> Self {
         let own = folder.path.join(hook.name());
@@ -96,12 +101,8 @@ impl HookFiles {
     /// Whether the paths `own` and `earlier` are hard links to the same file. The two hard links remain if an
     /// installation is interrupted after [`keep`].
     fn is_half_kept(&self) -> bool {
-        let of = |path: &Path| {
-            fs::symlink_metadata(path)
-                .ok()
-                .map(|meta| (meta.dev(), meta.ino()))
-        };
-        of(&self.own).is_some_and(|own| of(&self.earlier) == Some(own))
+        let own = inode(&self.own);
+        own.is_some() && own == inode(&self.earlier)
     }
 }
 

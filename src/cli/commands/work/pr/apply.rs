@@ -116,42 +116,42 @@ fn one_by_one(
     Ok(refused)
 }
 
+fn several(number: usize, one: &str, many: &str) -> Option<String> {
+    match number {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        number => Some(format!("{number} {many}")),
+    }
+}
+
 /// Lists the changes that the host made, as in `2 comments, 1 reply, the check`.
 pub(crate) fn summary(publication: &Publication, unapplied: Unapplied) -> String {
     let comments = publication
         .comments
         .len()
         .saturating_sub(unapplied.comments);
-    let replies = publication
-        .threads
-        .iter()
-        .filter(|change| matches!(change, ThreadChange::Reply { .. }))
-        .count();
-    let resolved = |wanted: bool| {
-        let resolves = publication
-            .threads
-            .iter()
-            .filter_map(|change| match change {
-                ThreadChange::Resolve { is_resolved, .. } => Some(*is_resolved),
-                ThreadChange::Reply { .. } => None,
-            });
-        resolves.filter(|resolved| *resolved == wanted).count()
-    };
-    let several = |number: usize, one: &str, many: &str| match number {
-        0 => None,
-        1 => Some(format!("1 {one}")),
-        number => Some(format!("{number} {many}")),
-    };
+    let mut replies = 0;
+    let mut resolved = 0_usize;
+    let mut reopened = 0_usize;
+    for change in &publication.threads {
+        match change {
+            ThreadChange::Reply { .. } => replies += 1,
+            ThreadChange::Resolve {
+                is_resolved: true, ..
+            } => resolved += 1,
+            ThreadChange::Resolve { .. } => reopened += 1,
+        }
+    }
     let parts = [
         (comments > 0).then(|| count(comments, "comment")),
         several(replies, "reply", "replies"),
         several(
-            resolved(true).saturating_sub(unapplied.open),
+            resolved.saturating_sub(unapplied.open),
             "thread resolved",
             "threads resolved",
         ),
         several(
-            resolved(false).saturating_sub(unapplied.resolved),
+            reopened.saturating_sub(unapplied.resolved),
             "thread opened again",
             "threads opened again",
         ),

@@ -13,7 +13,7 @@ use crate::cli::style::count;
 use glee_model::domain::{ExitReason, RunId};
 use glee_protocol::text::printable;
 use glee_store::config::settings::PrMode;
-use glee_workflows::hosts::{HostError, HostKind};
+use glee_workflows::hosts::{HostError, HostKind, Thread};
 use glee_workflows::pull_request::{Publication, ThreadChange, plan};
 
 /// Publish a recorded review on its pull request
@@ -233,6 +233,15 @@ pub(crate) fn reported_exit(exit: ExitReason, mode: PrMode, globals: &Globals) -
     ExitReason::Clean
 }
 
+fn place(thread: &Thread) -> String {
+    let path = thread.path.as_deref().unwrap_or("the pull request");
+    with_line(path, thread.line)
+}
+
+fn with_line(path: &str, line: Option<u32>) -> String {
+    line.map_or_else(|| path.to_owned(), |line| format!("{path}:{line}"))
+}
+
 /// Lists the planned comments and changes for `--dry-run`.
 fn described(publication: &Publication) -> String {
     let mut text = format!(
@@ -240,27 +249,13 @@ fn described(publication: &Publication) -> String {
         apply::summary(publication, Unapplied::default())
     );
     for comment in &publication.comments {
-        let line = comment
-            .line
-            .map(|line| format!(":{line}"))
-            .unwrap_or_default();
+        let place = with_line(&comment.path, comment.line);
         text.push_str(&format!(
-            "\ncomment on {}{line}\n{}\n",
-            comment.path,
+            "\ncomment on {place}\n{}\n",
             indented(&comment.body)
         ));
     }
     for change in &publication.threads {
-        let place = |thread: &glee_workflows::hosts::Thread| {
-            let line = thread
-                .line
-                .map(|line| format!(":{line}"))
-                .unwrap_or_default();
-            format!(
-                "{}{line}",
-                thread.path.as_deref().unwrap_or("the pull request")
-            )
-        };
         text.push_str(&match change {
             ThreadChange::Reply { thread, body } => {
                 format!("\nreply at {}\n{}\n", place(thread), indented(body))

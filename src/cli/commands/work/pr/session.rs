@@ -159,24 +159,25 @@ fn require_same(
     )))
 }
 
+fn missing(on_host: &RequestOnHost) -> CommandError {
+    CommandError::usage(format!("no review of {} is recorded", on_host.name())).hint(format!(
+        "first review the pull request: `glee review --pr {}`",
+        on_host.request.number
+    ))
+}
+
 /// Returns the newest recorded review of a pull request.
 pub(crate) fn newest_run(
     on_host: &RequestOnHost,
     globals: &Globals,
 ) -> Result<RunId, CommandError> {
     let workspace = place::workspace(globals)?;
-    let missing = || {
-        CommandError::usage(format!("no review of {} is recorded", on_host.name())).hint(format!(
-            "first review the pull request: `glee review --pr {}`",
-            on_host.request.number
-        ))
-    };
-    let journal = history::open_read(globals, &workspace)?.ok_or_else(missing)?;
+    let journal = history::open_read(globals, &workspace)?.ok_or_else(|| missing(on_host))?;
     for run in journal.runs_of_target(&on_host.name())? {
         let plan = journal.plan(&run)?.and_then(|plan| plan.pull_request);
         if plan.is_some_and(|reviewed| reviewed.link == on_host.request.link) {
             return Ok(run);
         }
     }
-    Err(missing())
+    Err(missing(on_host))
 }

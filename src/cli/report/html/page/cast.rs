@@ -41,13 +41,12 @@ impl Cast {
             roles.entry(name.clone()).or_insert(None);
         }
         let mut members: Vec<_> = roles.into_iter().collect();
-        let rank = |role: Option<Role>| match role {
+        members.sort_by_key(|(_, role)| match role {
             Some(Role::Reviewer) => 0,
             Some(Role::Coder) => 2,
             Some(Role::Judge) => 3,
             None | Some(Role::Aggregator) => 1,
-        };
-        members.sort_by_key(|(_, role)| rank(*role));
+        });
         Self { members }
     }
 

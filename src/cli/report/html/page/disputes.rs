@@ -10,8 +10,7 @@ use crate::cli::report::text::disputes::{ending, own};
 use crate::cli::report::view::ruler;
 use crate::cli::style::Color;
 use glee_model::domain::{
-    AgentName, Dispute, DisputeNumber, Objector, Outcome, PanelVote, RulingRecord, SettledFinding,
-    Untrusted,
+    AgentName, Dispute, Objector, Outcome, PanelVote, RulingRecord, Untrusted,
 };
 use glee_model::rules::review::objections;
 use glee_protocol::text::{location, printable};
@@ -46,11 +45,11 @@ pub(crate) fn views(outcome: &Outcome, cast: &Cast, excerpts: &Excerpts) -> Vec<
     disputes.sort_by_key(|dispute| (!dispute.is_open(), dispute.number));
     let mut views = Vec::new();
     for dispute in disputes {
-        let is_about = |number: DisputeNumber, settled: &&SettledFinding| {
-            outcome.dispute_of(settled).map(|known| known.number) == Some(number)
-        };
-        let mut findings = outcome.findings.iter();
-        let finding = findings.find(|settled| is_about(dispute.number, settled));
+        let finding = outcome.findings.iter().find(|settled| {
+            outcome
+                .dispute_of(settled)
+                .is_some_and(|known| known.number == dispute.number)
+        });
         let coder = match finding {
             Some(settled) => cast.coder_of(settled),
             None => cast.only_coder(),

@@ -94,6 +94,12 @@ pub(crate) struct Cards<'a> {
     unfolded: usize,
 }
 
+fn rank(members: &[&SettledFinding]) -> (bool, bool) {
+    let blocks = members.iter().any(|finding| finding.blocks());
+    let is_over = members.iter().all(|finding| is_over(finding));
+    (!blocks, is_over)
+}
+
 /// Whether a finding needs no more attention.
 fn is_over(settled: &SettledFinding) -> bool {
     !settled.is_open() && !settled.blocks()
@@ -133,11 +139,6 @@ impl<'a> Cards<'a> {
             let file = members[0].finding.raw.file.as_deref();
             by_file.entry(file).or_default().push(members);
         }
-        let rank = |members: &[&SettledFinding]| {
-            let blocks = members.iter().any(|finding| finding.blocks());
-            let is_over = members.iter().all(|finding| is_over(finding));
-            (!blocks, is_over)
-        };
         let mut files: Vec<_> = by_file.into_iter().collect();
         files.sort_by_key(|(path, groups)| {
             let first = groups.iter().map(|members| rank(members)).min();

@@ -90,15 +90,11 @@ pub(crate) fn view(
     let axis = Axis::of(&spans)?;
     let mut rows = Vec::new();
     for (name, role) in names {
-        let own = || {
-            calls
-                .iter()
-                .zip(&spans)
-                .filter(|(call, _)| call.id.agent == *name)
-        };
-        let role = role.or_else(|| own().find_map(|(call, _)| call.role));
-        let busy: u64 = own().map(|(_, (from, to))| from.abs_diff(*to)).sum();
-        let bars: Vec<Value> = own()
+        let own = calls.iter().zip(&spans);
+        let own = own.filter(|(call, _)| call.id.agent == *name);
+        let role = role.or_else(|| own.clone().find_map(|(call, _)| call.role));
+        let busy: u64 = own.clone().map(|(_, (from, to))| from.abs_diff(*to)).sum();
+        let bars: Vec<Value> = own
             .map(|(call, (from, to))| bar(call, &axis, *from, *to))
             .collect();
         if !bars.is_empty() {

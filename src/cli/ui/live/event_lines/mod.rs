@@ -432,15 +432,11 @@ impl EventLines {
         };
         let mut facts = vec![format!("Reviewing {target}"), code, shards];
         for role in Role::ALL {
-            let agents = || {
-                plan.agents
-                    .iter()
-                    .filter(|agent| agent.role == role)
-                    .map(|agent| &agent.name)
-            };
-            match agents().count() {
+            let agents = plan.agents.iter().filter(|agent| agent.role == role);
+            let names: Vec<&AgentName> = agents.map(|agent| &agent.name).collect();
+            match names.len() {
                 0 => {}
-                1..4 => facts.push(format!("{role} {}", style::names(agents()))),
+                1..4 => facts.push(format!("{role} {}", style::names(names))),
                 many => facts.push(count(many, role.as_str())),
             }
         }
