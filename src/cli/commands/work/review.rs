@@ -374,21 +374,18 @@ pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>
     plan.staged = args.staged_use();
     plan.on_dispute = chosen;
     let agents = execute::programs_of(&plan, &[], &workspace)?;
-    if let Some(format) = plan_format {
-        return dry_run(
-            format,
-            globals,
-            (&workspace, &settings, &agents),
-            (&mut plan, &target, &shared),
-        );
-    }
-    confirm(
+    let planned = PlannedReview {
         globals,
-        (&workspace, &settings, &agents),
-        &plan,
-        &target,
-        &shared,
-    )?;
+        workspace: &workspace,
+        settings: &settings,
+        agents: &agents,
+        target: &target,
+        shared: &shared,
+    };
+    if let Some(format) = plan_format {
+        return planned.dry_run(format, &mut plan);
+    }
+    planned.confirm(&plan)?;
     let context = CommandContext {
         outputs: &outputs,
         mode: args.mode(),
@@ -466,94 +463,90 @@ fn plan_format(outputs: &Outputs) -> Result<BasicFormat, CommandError> {
     }
 }
 
-fn dry_run(
-    format: BasicFormat,
-    globals: &Globals,
-    of: (&Workspace, &Settings, &Agents),
-    (plan, target, shared): (&mut Plan, &Target, &SharedRulings),
-) -> CommandResult {
-    let previews = previews(globals, of, plan, target, shared)?;
-    let detail = globals.verbose > 0;
-    print(&super::dry_run::render(
-        format,
-        globals.style(),
-        detail,
-        plan,
-        of.1,
-        &previews,
-    ))
+struct PlannedReview<'a> {
+    globals: &'a Globals,
+    workspace: &'a Workspace,
+    settings: &'a Settings,
+    agents: &'a Agents,
+    target: &'a Target,
+    shared: &'a SharedRulings,
 }
 
-fn previews(
-    globals: &Globals,
-    (workspace, settings, agents): (&Workspace, &Settings, &Agents),
-    plan: &mut Plan,
-    target: &Target,
-    shared: &SharedRulings,
-) -> Result<Vec<Preview>, CommandError> {
-    let journal = history::open_read(globals, workspace)?;
-    let bindings = shared.bindings();
-    let max_age = &settings.rulings.max_age;
-    let bindings = rulings::known(journal.as_ref(), &bindings, max_age, Timestamp::now())?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    let query = review::PreviewQuery {
-        workspace,
-        settings,
-        agents,
-        journal: journal.as_ref(),
-        bindings: &bindings,
-    };
-    let preview = review::preview(query, plan, target);
-    Ok(runtime.block_on(preview)?)
-}
+impl PlannedReview<'_> {
+    fn dry_run(&self, format: BasicFormat, plan: &mut Plan) -> CommandResult {
+        let previews = self.previews(plan)?;
+        let detail = self.globals.verbose > 0;
+        print(&super::dry_run::render(
+            format,
+            self.globals.style(),
+            detail,
+            plan,
+            self.settings,
+            &previews,
+        ))
+    }
 
-/// Asks the user whether to start a large review. Fails if the user declines.
-fn confirm(
-    globals: &Globals,
-    of: (&Workspace, &Settings, &Agents),
-    plan: &Plan,
-    target: &Target,
-    shared: &SharedRulings,
-) -> Result<(), CommandError> {
-    let Some(above) = of.1.review.confirm_above.filter(|_| globals.interactive()) else {
-        return Ok(());
-    };
-    let is_small = |calls: usize| match above {
-        ConfirmAbove::Calls(most) => calls <= usize::try_from(most).unwrap_or(usize::MAX),
-        ConfirmAbove::Usd(_) => calls == 0,
-    };
-    if is_small(
-        plan.agents
+    fn previews(&self, plan: &mut Plan) -> Result<Vec<Preview>, CommandError> {
+        let journal = history::open_read(self.globals, self.workspace)?;
+        let bindings = self.shared.bindings();
+        let max_age = &self.settings.rulings.max_age;
+        let bindings = rulings::known(journal.as_ref(), &bindings, max_age, Timestamp::now())?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        let query = review::PreviewQuery {
+            workspace: self.workspace,
+            settings: self.settings,
+            agents: self.agents,
+            journal: journal.as_ref(),
+            bindings: &bindings,
+        };
+        let preview = review::preview(query, plan, self.target);
+        Ok(runtime.block_on(preview)?)
+    }
+
+    /// Asks the user whether to start a large review. Fails if the user declines.
+    fn confirm(&self, plan: &Plan) -> Result<(), CommandError> {
+        let above = self.settings.review.confirm_above;
+        let Some(above) = above.filter(|_| self.globals.interactive()) else {
+            return Ok(());
+        };
+        let is_small = |calls: usize| match above {
+            ConfirmAbove::Calls(most) => calls <= usize::try_from(most).unwrap_or(usize::MAX),
+            ConfirmAbove::Usd(_) => calls == 0,
+        };
+        if is_small(
+            plan.agents
+                .iter()
+                .filter(|agent| agent.role == Role::Reviewer && !agent.is_embedded())
+                .count()
+                * plan.shards.len(),
+        ) {
+            return Ok(());
+        }
+        // Only new calls are counted. A call counts as new if Glee has no recorded answer to reuse.
+        let mut previews = self.previews(&mut plan.clone())?;
+        previews.retain(|preview| preview.tokens > 0);
+        let usd = previews
             .iter()
-            .filter(|agent| agent.role == Role::Reviewer && !agent.is_embedded())
-            .count()
-            * plan.shards.len(),
-    ) {
-        return Ok(());
-    }
-    // Only new calls are counted. A call counts as new if Glee has no recorded answer to reuse.
-    let mut previews = previews(globals, of, &mut plan.clone(), target, shared)?;
-    previews.retain(|preview| preview.tokens > 0);
-    let usd = previews
-        .iter()
-        .map(|preview| preview.usd)
-        .sum::<Option<f64>>();
-    let is_cheap = matches!(above, ConfirmAbove::Usd(most) if usd.is_some_and(|usd| usd <= most));
-    if is_small(previews.len()) || is_cheap {
-        return Ok(());
-    }
-    let question = format!(
-        "This review makes {}. Go on?",
-        super::dry_run::calls_and_cost(&previews)
-    );
-    match questions::confirm(globals.color_stderr(), &question, true) {
-        Ok(true) => Ok(()),
-        Ok(false) | Err(AskError::Cancelled) => Err(CommandError::usage(
-            "the review was not started",
-        )
-        .hint("review fewer files, or print the planned calls with `glee review --dry-run`")),
-        Err(error) => Err(CommandError::new(ExitReason::Signal(2), error)),
+            .map(|preview| preview.usd)
+            .sum::<Option<f64>>();
+        let is_cheap =
+            matches!(above, ConfirmAbove::Usd(most) if usd.is_some_and(|usd| usd <= most));
+        if is_small(previews.len()) || is_cheap {
+            return Ok(());
+        }
+        let question = format!(
+            "This review makes {}. Go on?",
+            super::dry_run::calls_and_cost(&previews)
+        );
+        match questions::confirm(self.globals.color_stderr(), &question, true) {
+            Ok(true) => Ok(()),
+            Ok(false) | Err(AskError::Cancelled) => Err(CommandError::usage(
+                "the review was not started",
+            )
+            .hint("review fewer files, or print the planned calls with `glee review --dry-run`")),
+            Err(error) => Err(CommandError::new(ExitReason::Signal(2), error)),
+        }
     }
 }
