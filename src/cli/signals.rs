@@ -6,7 +6,7 @@
 //! signal ends the process.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, Once, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, Once, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use tokio::sync::Notify;
 
 use super::error::CommandError;
 use crate::cli::ui::stream;
-use crate::cli::ui::terminal::Terminal;
+use crate::cli::ui::terminal::{Terminal, held};
 use glee_agents::StopHandle;
 use glee_model::domain::ExitReason;
 
@@ -56,10 +56,7 @@ impl Loop {
 static ATTACHED_RUN: Mutex<Option<Arc<SignalScope>>> = Mutex::new(None);
 
 fn attached_run() -> Option<Arc<SignalScope>> {
-    ATTACHED_RUN
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .clone()
+    held(&ATTACHED_RUN).clone()
 }
 
 /// Starts the signal thread. If no run is attached (see [`attach`]), a signal ends the process at once.
@@ -78,7 +75,7 @@ pub(crate) fn receive() {
 
 pub(crate) fn attach(run: SignalScope) -> Attached {
     receive();
-    *ATTACHED_RUN.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(run));
+    *held(&ATTACHED_RUN) = Some(Arc::new(run));
     Attached
 }
 
@@ -86,7 +83,7 @@ pub(crate) struct Attached;
 
 impl Drop for Attached {
     fn drop(&mut self) {
-        *ATTACHED_RUN.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *held(&ATTACHED_RUN) = None;
     }
 }
 

@@ -11,10 +11,12 @@
 //! - Only pages of this server can cause writes. The header `Origin` of the request must name this server. The
 //!   form must also contain a second token that only pages of this server contain.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use axum::http::{HeaderMap, Uri, header};
 use blake3::Hash;
+
+use crate::cli::ui::terminal::held;
 
 const COOKIE: &str = "glee";
 
@@ -93,10 +95,7 @@ impl Access {
 
     pub(crate) fn is_valid_token(&self, given: &str) -> bool {
         let given = hash(given);
-        let mut single_use = self
-            .single_use
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut single_use = held(&self.single_use);
         let is_single_use = single_use.take_if(|token| *token == given).is_some();
         self.token == given || is_single_use
     }

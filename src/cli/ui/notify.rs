@@ -4,14 +4,14 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use super::notification;
-use super::terminal::Terminal;
+use super::terminal::{Terminal, held};
 use glee_agents::{Agents, CommandInput, Stop, TranscriptFiles};
 use glee_model::domain::{Approach, ExitReason, Outcome, RulingWord, RunId, SettledFinding};
 use glee_protocol::text::printable;
@@ -235,10 +235,6 @@ fn run_command(
     let checked =
         runtime.block_on(agents.run_command(command, root, limits, &files, Stop::never(), input));
     Ok((!checked.passed).then(|| checked.tail.lines().next().unwrap_or_default().to_owned()))
-}
-
-fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A dialog that notifies the person before each question.

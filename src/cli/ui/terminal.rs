@@ -89,11 +89,7 @@ impl Terminal {
 
     /// Runs a dialog with exclusive use of the terminal.
     pub(crate) fn dialog<T>(&self, open: impl FnOnce(&Term) -> T) -> T {
-        let _reading = self
-            .shared
-            .reading
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let _reading = held(&self.shared.reading);
         {
             let mut saved = self.saved();
             saved.lines = Some(Vec::new());
@@ -177,11 +173,7 @@ impl Terminal {
     /// longer reads keys.
     fn keys(&self) -> Option<String> {
         thread::sleep(KEYS_INTERVAL);
-        let _reading = self
-            .shared
-            .reading
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let _reading = held(&self.shared.reading);
         if !self.shared.listens.load(Ordering::Relaxed) {
             return None;
         }
@@ -224,10 +216,7 @@ impl Terminal {
     }
 
     fn saved(&self) -> MutexGuard<'_, Saved> {
-        self.shared
-            .saved
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        held(&self.shared.saved)
     }
 }
 
@@ -268,4 +257,9 @@ fn target(screen: &Screen) -> ProgressDrawTarget {
     } else {
         ProgressDrawTarget::hidden()
     }
+}
+
+/// Locks a mutex, even if a thread panicked while it held the mutex.
+pub(crate) fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -415,7 +415,8 @@ pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>
         workspace,
         settings,
         agents,
-        (&run, &fix),
+        &run,
+        &fix,
         |setup, resolver| review::start(setup, resolver, run.clone(), plan, target),
     )?;
     match change {

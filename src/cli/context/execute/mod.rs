@@ -246,7 +246,8 @@ pub(crate) fn review<F: Future<Output = Result<EndedReview, RunError>>>(
     workspace: Arc<Workspace>,
     settings: Settings,
     agents: Agents,
-    (id, fix): (&RunId, &FixCommand),
+    id: &RunId,
+    fix: &FixCommand,
     run: impl FnOnce(RunSetup, Box<dyn DisputeResolver>) -> F,
 ) -> CommandResult {
     let resume = format!("resume it with `glee runs resume {}`", id.short());

@@ -11,9 +11,9 @@ use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use crate::cli::ui::live::event_lines::EventLines;
 use crate::cli::ui::live::skip::SkipKey;
-use crate::cli::ui::live::work::{self, Work};
+use crate::cli::ui::live::work::Work;
 use crate::cli::ui::screen::Verbosity;
-use crate::cli::ui::terminal::Terminal;
+use crate::cli::ui::terminal::{Terminal, held};
 use glee_agents::StopHandle;
 use glee_model::domain::AgentName;
 use glee_model::domain::event::{CallId, Event, EventKind, RunEvent};
@@ -64,7 +64,7 @@ impl LiveProgress {
     }
 
     fn work(&self) -> MutexGuard<'_, Work> {
-        work::lock(&self.work)
+        held(&self.work)
     }
 
     fn begin(&mut self, call: &CallId) {
@@ -92,7 +92,7 @@ impl LiveProgress {
         if self.total.is_none() && has_total {
             let work = Arc::clone(&self.work);
             self.total = Some(self.terminal.live().add(bar(move || {
-                let work = work::lock(&work);
+                let work = held(&work);
                 work.total(screen.style(), hidden(&work))
                     .unwrap_or_default()
             })));
@@ -101,7 +101,7 @@ impl LiveProgress {
             let work = Arc::clone(&self.work);
             let name = call.agent.clone();
             let padded = self.lines.name(&call.agent);
-            let row = bar(move || work::lock(&work).row(screen.style(), &name, &padded));
+            let row = bar(move || held(&work).row(screen.style(), &name, &padded));
             let row = match &self.total {
                 Some(total) => self.terminal.live().insert_before(total, row),
                 None => self.terminal.live().add(row),
@@ -187,7 +187,7 @@ fn heartbeat(terminal: Terminal, work: Arc<Mutex<Work>>) -> mpsc::Sender<()> {
     let (sender, ended) = mpsc::channel();
     thread::spawn(move || {
         while ended.recv_timeout(HEARTBEAT) == Err(RecvTimeoutError::Timeout) {
-            let line = work::lock(&work).heartbeat(terminal.screen().style());
+            let line = held(&work).heartbeat(terminal.screen().style());
             line.iter().for_each(|line| terminal.line(line));
         }
     });

@@ -3,7 +3,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use super::work::{Work, lock};
+use super::work::Work;
+use crate::cli::ui::terminal::held;
 use glee_model::domain::AgentName;
 use glee_protocol::text::printable;
 
@@ -25,7 +26,7 @@ impl SkipKey {
     /// Handles a pressed key. If the user must choose one of several agents, returns a line that asks for the
     /// choice.
     pub(crate) fn press(&mut self, key: char) -> Option<String> {
-        let work = lock(&self.work);
+        let work = held(&self.work);
         let choices = std::mem::take(&mut self.choices);
         if let Some(digit) = key
             .to_digit(10)
@@ -73,8 +74,8 @@ mod tests {
         let begin = |agent: &str, shard| {
             let (handle, stop) = stop.of_call();
             let call = call(agent, Purpose::Review { round: 1, shard });
-            lock(&work).skippable(&call, handle);
-            lock(&work).begin(&call, "reviewing".to_owned());
+            held(&work).skippable(&call, handle);
+            held(&work).begin(&call, "reviewing".to_owned());
             stop
         };
         assert_eq!(key.press('s'), None);
@@ -92,7 +93,7 @@ mod tests {
         assert_eq!(key.press('s'), question);
         assert_eq!(key.press('1'), None);
         assert!(first.is_skipped() && second.is_skipped() && !slow.is_skipped());
-        lock(&work).skip(&"slow".into());
+        held(&work).skip(&"slow".into());
         assert!(slow.is_skipped());
     }
 }

@@ -1,7 +1,6 @@
 //! The progress of the agents at work, as text for live lines and for heartbeats.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::cli::style::{self, Color, Style, count, duration};
@@ -221,10 +220,6 @@ impl Work {
             .collect();
         (!facts.is_empty()).then(|| format!("  at work: {}", style.facts(&facts)))
     }
-}
-
-pub(crate) fn lock(work: &Mutex<Work>) -> MutexGuard<'_, Work> {
-    work.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn seconds(elapsed: Duration) -> String {

@@ -210,7 +210,8 @@ fn resume(globals: &Globals, text: &str, named: Option<Route>, outputs: &Outputs
         Arc::new(workspace),
         settings,
         agents,
-        (&run, &fix),
+        &run,
+        &fix,
         |setup, resolver| review::resume(setup, resolver, run.clone(), named, judges),
     )
 }

@@ -145,7 +145,8 @@ fn hand_over(
         Arc::new(workspace),
         settings,
         agents,
-        (&run, &fix),
+        &run,
+        &fix,
         |setup, resolver| review::fix(setup, resolver, run.clone(), request),
     )
 }
