@@ -51,7 +51,8 @@ pub fn sample(
     since: Option<Date>,
     max_age: &MaxAge,
 ) -> Result<AuditSample, RunError> {
-    let (mut dismissals, now) = (journal.dismissals(since)?, Timestamp::now());
+    let mut dismissals = journal.dismissals(since)?;
+    let now = Timestamp::now();
     dismissals.retain(|dismissal| {
         let age = dismissal
             .disposition

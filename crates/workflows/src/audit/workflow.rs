@@ -100,7 +100,8 @@ impl AuditWorkflow {
     }
 
     fn step(&self, dispute: DisputeNumber) -> Step<Infallible, Infallible> {
-        let (judge, purpose) = (&self.sample.plan.judge.name, Purpose::Judge { dispute });
+        let judge = &self.sample.plan.judge.name;
+        let purpose = Purpose::Judge { dispute };
         let next = attempts::next(
             &self.calls,
             judge,
@@ -232,7 +233,10 @@ impl Workflow for AuditWorkflow {
     }
 
     fn finish(&mut self) -> Result<(), RunError> {
-        let (exit, millis) = (ExitReason::Clean, self.resources.millis());
-        self.append(RunEvent::RunEnded { exit, millis }).map(drop)
+        self.append(RunEvent::RunEnded {
+            exit: ExitReason::Clean,
+            millis: self.resources.millis(),
+        })
+        .map(drop)
     }
 }

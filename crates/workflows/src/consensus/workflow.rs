@@ -178,12 +178,11 @@ impl Workflow for ConsensusWorkflow {
                 self.left_open.insert(Asked::Question(open.question.id));
             }
             Word::Decision(PersonAnswer::Given((decision, reason))) => {
-                let (modifications, confidence) = (Vec::new(), Certainty::High);
                 let decision = Decision {
                     decision,
                     rationale: reason.into(),
-                    modifications,
-                    confidence,
+                    modifications: Vec::new(),
+                    confidence: Certainty::High,
                 };
                 self.append(ConsensusEvent::StageDecided {
                     decision,
@@ -203,7 +202,10 @@ impl Workflow for ConsensusWorkflow {
     }
 
     fn finish(&mut self) -> Result<(), RunError> {
-        let (exit, millis) = (outcome::exit(&self.state), self.resources.millis());
-        self.append(RunEvent::RunEnded { exit, millis }).map(drop)
+        self.append(RunEvent::RunEnded {
+            exit: outcome::exit(&self.state),
+            millis: self.resources.millis(),
+        })
+        .map(drop)
     }
 }

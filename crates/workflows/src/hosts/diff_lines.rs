@@ -26,7 +26,8 @@ impl DiffLines {
     pub(super) fn of_patch(patch: &Patch) -> Self {
         let mut found = Self::default();
         for hunk in &patch.hunks {
-            let (mut before, mut next) = (hunk.old_start, hunk.new_start);
+            let mut before = hunk.old_start;
+            let mut next = hunk.new_start;
             for (mark, _) in &hunk.lines {
                 match mark {
                     DiffMark::Added => {

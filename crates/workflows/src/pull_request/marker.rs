@@ -303,7 +303,8 @@ pub fn rulings(conversation: &Conversation) -> RequestRulings {
         .iter()
         .filter(is_own)
         .flat_map(|thread| &thread.comments);
-    let (mut newest, mut edited) = (BTreeMap::<DisputeId, SharedRuling>::new(), 0);
+    let mut newest = BTreeMap::<DisputeId, SharedRuling>::new();
+    let mut edited = 0;
     let mut broken = 0;
     for comment in comments {
         let Some(marks) = marks(comment).filter(|marks| !marks.answers.is_empty()) else {

@@ -50,7 +50,8 @@ pub(super) fn place(review: &RequestReview<'_>, settled: &SettledFinding) -> Opt
 
 impl CommentPlace {
     fn at(file: &ChangedFile, lines: &RangeInclusive<u32>, suggestion: Option<String>) -> Self {
-        let (first, last) = (*lines.start(), *lines.end());
+        let first = *lines.start();
+        let last = *lines.end();
         Self {
             path: file.path.clone(),
             line: Some(last),

@@ -278,7 +278,8 @@ impl ToldFinding<'_> {
     /// Whether every reviewer answered completely, and all reviewers received the file of the finding. A file that no
     /// longer exists or is no longer a part of the change counts as reviewed.
     pub(super) fn is_reviewed(&self, review: &RequestReview<'_>) -> bool {
-        let (file, proof) = (&self.mark.anchor.file, &review.outcome.proof);
+        let file = &self.mark.anchor.file;
+        let proof = &review.outcome.proof;
         let is_left_out = proof
             .skipped
             .iter()

@@ -96,7 +96,8 @@ mod tests {
 
     #[test]
     fn a_rate_limit_slows_its_agent_down_and_answers_speed_it_up_again() {
-        let (claude, codex) = (AgentName::from("claude"), AgentName::from("codex"));
+        let claude = AgentName::from("claude");
+        let codex = AgentName::from("codex");
         let answered = || {
             CallOutcome::without_call(CallAnswer::Defend {
                 defences: Vec::new(),

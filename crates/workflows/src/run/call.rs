@@ -77,7 +77,8 @@ impl CallOutcome {
 impl AgentCall {
     /// Asks the agent or a backup, redacts the stored output, and parses the answer.
     pub(crate) async fn make(self) -> CallOutcome {
-        let (id, agent) = (self.id.file_stem(), &self.agent.name.0);
+        let id = self.id.file_stem();
+        let agent = &self.agent.name.0;
         let span = info_span!(parent: &self.scope, "call", id, agent);
         self.run().instrument(span).await
     }
@@ -159,14 +160,13 @@ impl AgentCall {
             usd,
             "ended"
         );
-        let (usage, metadata) = (Box::new(usage), Box::new(metadata));
         CallOutcome {
             answer,
             observation,
             transcript,
             millis,
-            usage,
-            metadata,
+            usage: Box::new(usage),
+            metadata: Box::new(metadata),
         }
     }
 }

@@ -80,8 +80,7 @@ impl RunResources {
         for agent in &settings.agents {
             secrets::know(&agent.env);
         }
-        let (span, sink) = (open_log(&journal, &run)?, Arc::new(Mutex::new(sink)));
-        let (started, guard) = (Instant::now(), WriteGuard::default());
+        let span = open_log(&journal, &run)?;
         Ok(Self {
             run,
             workspace,
@@ -90,10 +89,10 @@ impl RunResources {
             agents,
             settings,
             templates,
-            sink,
+            sink: Arc::new(Mutex::new(sink)),
             stop,
-            started,
-            guard,
+            started: Instant::now(),
+            guard: WriteGuard::default(),
             pace: Pace::default(),
             span,
         })
@@ -247,7 +246,8 @@ impl RunResources {
             metadata,
         } = outcome;
         let is_cut_off = is_stopped && matches!(answer, CallAnswer::Failed { .. });
-        let (mut events, mut stale) = (Vec::new(), Vec::new());
+        let mut events = Vec::new();
+        let mut stale = Vec::new();
         match observation {
             Some(observation) if id.purpose.is_coder() => {
                 let beyond = self.guard.end_of_coder(&self.workspace, &id, observation)?;
@@ -286,7 +286,9 @@ impl RunResources {
             None => {}
         }
         if !is_cut_off {
-            if let (Some(by), Some(why)) = (&metadata.by, &metadata.instead) {
+            if let Some(by) = &metadata.by
+                && let Some(why) = &metadata.instead
+            {
                 events.push(EventKind::notice(format!(
                     "{by} was asked instead of {}: {why}",
                     id.agent

@@ -29,7 +29,8 @@ pub async fn drive<W: Workflow>(workflow: &mut W) -> Result<Rest, RunError> {
     let mut is_stopped = false;
     loop {
         // A step that finished immediately can make other steps due, so the due steps are computed again.
-        let (mut again, mut is_held_back) = (!is_stopped, false);
+        let mut again = !is_stopped;
+        let mut is_held_back = false;
         while std::mem::take(&mut again) {
             is_held_back = false;
             for step in workflow.next() {

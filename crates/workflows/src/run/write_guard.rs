@@ -246,7 +246,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str| std::fs::write(folder.path().join(name), name).unwrap();
         let workspace = Arc::new(Workspace::discover(folder.path()).unwrap());
-        let (first, second) = (call("first"), call("second"));
+        let first = call("first");
+        let second = call("second");
         let mut guard = WriteGuard::default();
         let mut checks = [&first, &second]
             .map(|call| guard.begin(&workspace, call).unwrap())

@@ -48,8 +48,9 @@ pub(super) fn unsure(state: &WatchState, cycle: &Cycle, asks: bool) -> Vec<Unsur
     let mut pairs = Vec::new();
     let mut shown = BTreeSet::new();
     let mut next = 1;
-    for (one, other) in alike {
-        let (one, other) = (one.min(other), one.max(other));
+    for (a, b) in alike {
+        let one = a.min(b);
+        let other = a.max(b);
         if one >= count {
             continue;
         }
@@ -101,7 +102,9 @@ pub(super) fn task(state: &WatchState, cycle: &Cycle) -> Task {
             });
             Some(findings[at].number)
         };
-        if let (Some(one), Some(other)) = (number(&pair.one), number(&pair.other)) {
+        if let Some(one) = number(&pair.one)
+            && let Some(other) = number(&pair.other)
+        {
             pairs.push(FindingPair { id, one, other });
         }
     }

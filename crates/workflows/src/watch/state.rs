@@ -437,7 +437,10 @@ impl WatchState {
     fn relate(&mut self, cycle: &Cycle, numbers: &BTreeMap<String, u32>) {
         let number_of = |id: &String| numbers.get(id).copied().or_else(|| id.parse().ok());
         for pair in &cycle.pairs {
-            let (Some(one), Some(other)) = (number_of(&pair.one), number_of(&pair.other)) else {
+            let Some(one) = number_of(&pair.one) else {
+                continue;
+            };
+            let Some(other) = number_of(&pair.other) else {
                 continue;
             };
             let answer = self.compared.get(&pair.key);

@@ -57,7 +57,8 @@ pub(crate) fn owns(variable: &str, host: &str, env: Variables<'_>) -> bool {
 /// Whether the API belongs to the host. An API that belongs to the host is on the host itself, on the host's
 /// subdomain `api`, or at the URL in a variable of the CI job.
 pub fn is_api_of_host(address: &RequestAddress, env: Variables<'_>) -> bool {
-    let (api, host) = (host_of(&address.api), address.host.as_str());
+    let api = host_of(&address.api);
+    let host = address.host.as_str();
     let of_job = [
         ("GITHUB_SERVER_URL", "GITHUB_API_URL"),
         ("CI_SERVER_URL", "CI_API_V4_URL"),

@@ -81,7 +81,9 @@ pub(super) fn token(
 
 /// Returns the output of the process, or `None` if the process fails or does not end in time.
 fn output(mut child: Child, input: Option<&str>) -> Option<String> {
-    if let (Some(mut pipe), Some(input)) = (child.stdin.take(), input) {
+    if let Some(mut pipe) = child.stdin.take()
+        && let Some(input) = input
+    {
         // Writing fails if the program ends without reading its input. The error is ignored, because the exit
         // status shows whether the program failed.
         let _ = pipe.write_all(input.as_bytes());

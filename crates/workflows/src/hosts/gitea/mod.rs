@@ -113,7 +113,8 @@ impl Host for Gitea {
     }
 
     fn conversation(&self, request: &PullRequest) -> Result<Conversation, HostError> {
-        let (user, what) = (self.people.user(&self.api)?, "read the conversation");
+        let user = self.people.user(&self.api)?;
+        let what = "read the conversation";
         let mut on_lines = Vec::new();
         // Comments of a review that is not submitted are not yet a part of the conversation.
         for review in self

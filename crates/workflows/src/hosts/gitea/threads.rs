@@ -98,7 +98,8 @@ pub(super) fn of(
     // Comments of one review can have the same creation time. The host creates ids in ascending order, but sends
     // the comments of a review in any order.
     all.sort_by_key(|(comment, _)| (comment.created_at, comment.id));
-    let (mut threads, mut places) = (Vec::<Thread>::new(), Vec::<ThreadPlace>::new());
+    let mut threads = Vec::<Thread>::new();
+    let mut places = Vec::<ThreadPlace>::new();
     let mut comments: Vec<Comment> = Vec::new();
     for (comment, line) in all {
         let is_glee = comment.is_own(user) && has_marker(&comment.body);

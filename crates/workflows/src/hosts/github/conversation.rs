@@ -191,7 +191,8 @@ impl Graph<'_> {
         struct Pull<T> {
             page: Page<T>,
         }
-        let (mut found, mut after) = (Vec::new(), None::<String>);
+        let mut found = Vec::new();
+        let mut after = None::<String>;
         loop {
             let variables = json!({
                 "owner": self.owner, "repository": self.repository, "number": self.number, "after": after,
@@ -271,10 +272,8 @@ impl Graph<'_> {
         let body = json!({ "query": query, "variables": variables });
         let answer: GraphAnswer = self.transport.query(&self.url, &body, what)?;
         if let Some(error) = answer.errors.first() {
-            let (host, why) = (
-                self.transport.host().to_owned(),
-                self.transport.clean(&error.message),
-            );
+            let host = self.transport.host().to_owned();
+            let why = self.transport.clean(&error.message);
             return Err(match error.kind.as_str() {
                 "NOT_FOUND" => HostError::NotFound {
                     host,

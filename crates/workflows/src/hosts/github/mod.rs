@@ -268,7 +268,8 @@ impl Host for GitHub {
         existing: Option<&CommentId>,
         body: &str,
     ) -> Result<(), HostError> {
-        let (content, what) = (json!({ "body": body }), "write the summary");
+        let content = json!({ "body": body });
+        let what = "write the summary";
         match existing {
             Some(comment) => {
                 let path = format!("{}/issues/comments/{}", self.repository(), comment.0);

@@ -265,7 +265,8 @@ impl Host for GitLab {
         body: &str,
     ) -> Result<(), HostError> {
         self.require_writer()?;
-        let (content, what) = (json!({ "body": body }), "write the summary");
+        let content = json!({ "body": body });
+        let what = "write the summary";
         let notes = format!("{}/notes", self.merge_request());
         match existing {
             Some(note) => self

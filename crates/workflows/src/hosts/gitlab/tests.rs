@@ -204,7 +204,9 @@ fn a_status_belongs_to_the_newest_pipeline_of_the_head_commit() {
             reference: name.into(),
         })
     };
-    let (same, fork, head) = (Some(3), Some(4), "refs/merge-requests/7/head");
+    let same = Some(3);
+    let fork = Some(4);
+    let head = "refs/merge-requests/7/head";
     assert_eq!(place(same, &[]), found(None, "change"));
     assert_eq!(
         place(same, &[(9, HEAD, head), (8, HEAD, "change")]),

@@ -350,7 +350,9 @@ impl Transport {
 
     fn send(&self, call: &Call<'_>) -> Result<Reply, HostError> {
         let mut url = self.address(call.path, call.what)?;
-        let (mut failures, mut limits, mut redirects) = (0, 0, 0);
+        let mut failures = 0;
+        let mut limits = 0;
+        let mut redirects = 0;
         loop {
             if call.effect == Effect::Creates {
                 self.space();
@@ -491,11 +493,9 @@ impl Transport {
     }
 
     fn refusal(&self, reply: &Reply, call: &Call<'_>) -> HostError {
-        let (host, what, why) = (
-            self.api.host.clone(),
-            call.what.to_owned(),
-            self.clean(&refusal::reason(reply)),
-        );
+        let host = self.api.host.clone();
+        let what = call.what.to_owned();
+        let why = self.clean(&refusal::reason(reply));
         match reply.status.as_u16() {
             401 => HostError::Unauthorised { host, why },
             // Gitea answers with 423 if the repository is archived.

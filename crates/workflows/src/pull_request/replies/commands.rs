@@ -107,7 +107,8 @@ pub(super) fn parse(body: &Untrusted, replies_object: bool) -> (ReplyKind, Vec<F
 /// Splits a text into the ids at its beginning and the rest.
 fn named(text: &str, needs_brackets: bool) -> (Vec<FindingId>, &str) {
     let is_between = |c: char| c.is_whitespace() || matches!(c, ',' | ':');
-    let (mut ids, mut rest) = (Vec::new(), text.trim());
+    let mut ids = Vec::new();
+    let mut rest = text.trim();
     loop {
         let end = rest.find(is_between).unwrap_or(rest.len());
         let word = rest[..end].trim_end_matches('.');

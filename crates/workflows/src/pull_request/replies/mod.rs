@@ -85,7 +85,8 @@ pub fn replies(review: &RequestReview<'_>) -> Replies {
         for told in &thread.told {
             raised.extend(told.finding.map(|settled| (&told.mark.name, settled)));
         }
-        let (mut objections, mut rulings) = (Vec::new(), Vec::new());
+        let mut objections = Vec::new();
+        let mut rulings = Vec::new();
         for (name, settled) in raised {
             let mut said = pending.rulings.iter();
             if let Some(last) = said.rposition(|said| said.addresses(name)) {
@@ -164,7 +165,8 @@ fn objection(
     said: &[&SaidObjection],
     is_reopening: bool,
 ) -> ReplyObjection {
-    let (mut by, mut evidence) = (Vec::new(), Vec::new());
+    let mut by = Vec::new();
+    let mut evidence = Vec::new();
     for said in said {
         if !by.contains(&said.by) {
             by.push(said.by.clone());
@@ -271,7 +273,8 @@ impl PendingReplies {
             if answered.contains(&comment.id) {
                 continue;
             }
-            let (id, by) = (comment.id.clone(), comment.author.login.clone());
+            let id = comment.id.clone();
+            let by = comment.author.login.clone();
             let (kind, named) = commands::parse(&comment.body, review.settings.replies_object);
             let is_told = |named: &FindingId| {
                 let mut told = of.told.iter();

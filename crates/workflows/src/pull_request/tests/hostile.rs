@@ -183,7 +183,8 @@ fn without_links(text: &str) -> String {
 }
 
 fn without_code(text: &str) -> String {
-    let (mut out, mut rest) = (String::new(), text);
+    let mut out = String::new();
+    let mut rest = text;
     while let Some(at) = rest.find(['`', '\\']) {
         out.push_str(&rest[..at]);
         rest = &rest[at..];

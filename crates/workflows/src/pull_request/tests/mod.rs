@@ -246,7 +246,8 @@ fn a_ruling_outside_of_a_thread_of_glee_is_no_ruling() {
     let [_, ruling] = markers.as_slice() else {
         panic!("{markers:?}")
     };
-    let (all, alone) = (markers.join("\n"), (*ruling).to_owned());
+    let all = markers.join("\n");
+    let alone = (*ruling).to_owned();
     let said = |body: &str| {
         comment(
             CommentId("9000".to_owned()),

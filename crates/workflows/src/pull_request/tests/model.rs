@@ -134,7 +134,8 @@ impl Model {
     /// Raises another member of the group of the finding whose title contains `word`.
     pub(super) fn join(&mut self, word: &str, title: &str, line: u32, tag: Tag) {
         let head = self.finding(word).unwrap();
-        let (id, file) = (head.id, head.raw.file.clone().unwrap());
+        let id = head.id;
+        let file = head.raw.file.clone().unwrap();
         self.raise(title, &file, line, tag);
         let member = self.findings.last_mut().unwrap();
         member.id = id;

@@ -206,7 +206,8 @@ proptest! {
     fn a_publication_that_stops_anywhere_is_completed_without_doubles(
         acts in proptest::collection::vec(act(), 1..14), stops in proptest::collection::vec(0..12_usize, 14),
     ) {
-        let (mut whole, mut stopped) = (Model::new(), Model::new());
+        let mut whole = Model::new();
+        let mut stopped = Model::new();
         for (act, stop) in acts.iter().zip(stops) {
             perform(&mut whole, act);
             perform(&mut stopped, act);

@@ -178,7 +178,8 @@ proptest! {
             printable::block(&fix) == fix && redact(&fix) == fix && !fix.lines().any(markup::is_command);
         let result = applied(TEXT, &comment_of_fix);
         prop_assert_eq!(result, is_plain.then(|| expected.join("\n") + "\n"));
-        let (id, body) = (CommentId("1".to_owned()), &comment_of_fix.body);
+        let id = CommentId("1".to_owned());
+        let body = &comment_of_fix.body;
         let marks = marker::marks(&comment(id, "glee[bot]", Permission::Member, body, true)).unwrap();
         prop_assert!(marks.findings.len() == 1 && !marks.is_summary);
         prop_assert_eq!((marks.answers.len(), marks.rulings.len(), marks.broken), (0, 0, 0));

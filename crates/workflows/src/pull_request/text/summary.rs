@@ -267,7 +267,8 @@ fn item(
 
 /// What failed, and which files no reviewer could read.
 fn missing(review: &RequestReview<'_>) -> Vec<String> {
-    let (outcome, proof) = (review.outcome, &review.outcome.proof);
+    let outcome = review.outcome;
+    let proof = &outcome.proof;
     let failures = outcome.failures.iter().map(|failure| {
         format!(
             "the {} {} failed: {}",
@@ -309,7 +310,8 @@ fn missing(review: &RequestReview<'_>) -> Vec<String> {
 
 /// The section of the summary about the run, the reviewers and the usage.
 fn proof(review: &RequestReview<'_>, ignored: usize) -> String {
-    let (outcome, proof) = (review.outcome, &review.outcome.proof);
+    let outcome = review.outcome;
+    let proof = &outcome.proof;
     let reviewers = names(
         proof
             .reviewers

@@ -125,19 +125,18 @@ impl Trees<'_> {
     /// that were added to the index, and the changed files that are not in the index.
     pub fn restage(&self, state: &ReviewState) -> Result<Option<Restaged>, RunError> {
         let staged = state.plan.as_ref().and_then(|plan| plan.staged);
-        let (Some(staged), Some((_, before)), Some(after)) =
-            (staged, &state.before, last_tree(state))
-        else {
-            return Ok(None);
-        };
-        let before = TreeId(before.clone());
-        let after = TreeId(after.clone());
-        Ok(Some(self.workspace.restage(
-            &before,
-            &after,
-            self.state_dir,
-            staged == Staged::Restaged,
-        )?))
+        if let Some(staged) = staged
+            && let Some((_, before)) = &state.before
+            && let Some(after) = last_tree(state)
+        {
+            return Ok(Some(self.workspace.restage(
+                &TreeId(before.clone()),
+                &TreeId(after.clone()),
+                self.state_dir,
+                staged == Staged::Restaged,
+            )?));
+        }
+        Ok(None)
     }
 
     pub(crate) fn all_changes(&self, state: &ReviewState) -> Result<Vec<FileChange>, RunError> {
@@ -305,7 +304,8 @@ mod tests {
         fn a_finding_is_done_when_each_of_its_places_changed(
             steps in prop::collection::vec((prop::bool::weighted(0.3), prop::collection::btree_set(0..3_usize, 0..3)), 1..7),
         ) {
-            let (id, finding) = (FindingId::new(1), finding());
+            let id = FindingId::new(1);
+            let finding = finding();
             let mut state = ReviewState { findings: vec![finding.clone()], ..ReviewState::default() };
             let response = Response {
                 finding: id,

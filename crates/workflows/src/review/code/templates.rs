@@ -34,10 +34,9 @@ pub(crate) fn keep_templates(from: &Path, to: &Path) -> std::io::Result<()> {
     };
     for entry in entries {
         let file = entry?.path();
-        if let (Some(name), Some("md")) = (
-            file.file_name(),
-            file.extension().and_then(|ending| ending.to_str()),
-        ) {
+        if file.extension().is_some_and(|ending| ending == "md")
+            && let Some(name) = file.file_name()
+        {
             private::write(&to.join(name), &files::read(&file)?)?;
         }
     }

@@ -117,9 +117,11 @@ pub fn reasons(state: &ReviewState, members: &[Member], group: &Group) -> Vec<St
     };
     let mut reasons = Vec::new();
     for ((one, other), answer) in &state.same {
-        let (Some(one), Some(other), true) = (find(one), find(other), answer.same) else {
+        if !answer.same {
             continue;
-        };
+        }
+        let Some(one) = find(one) else { continue };
+        let Some(other) = find(other) else { continue };
         let reason = if answer.reason.is_blank() {
             String::new()
         } else {
@@ -141,9 +143,8 @@ pub fn mark(findings: &mut [Finding], members: &[Member], unsure: &[(usize, usiz
     }
     let mut pairs: BTreeSet<(FindingId, FindingId)> = BTreeSet::new();
     for (one, other) in unsure {
-        let one = ids.get(&members[*one].id);
-        let other = ids.get(&members[*other].id);
-        if let (Some(one), Some(other)) = (one, other)
+        if let Some(one) = ids.get(&members[*one].id)
+            && let Some(other) = ids.get(&members[*other].id)
             && one.group() != other.group()
         {
             pairs.extend([(*one, *other), (*other, *one)]);

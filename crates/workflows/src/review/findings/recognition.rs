@@ -563,7 +563,8 @@ mod tests {
     }
 
     fn told(findings: &[Finding], bindings: &[Binding]) -> Vec<EventKind> {
-        let (state, lists) = (ReviewState::default(), lists());
+        let state = ReviewState::default();
+        let lists = lists();
         earlier(
             findings,
             bindings,
@@ -581,7 +582,8 @@ mod tests {
         bindings: &[Binding],
         text_of: TextOf<'_>,
     ) -> Vec<EventKind> {
-        let (state, lists) = (ReviewState::default(), lists());
+        let state = ReviewState::default();
+        let lists = lists();
         let mut events = earlier(
             findings,
             bindings,
@@ -684,7 +686,8 @@ mod tests {
     fn after_a_dismissal_another_defect_counts_and_the_same_one_is_recognised_or_asked_about() {
         let defects = include_str!("../../../../../tests/recognition/defects.toml");
         let defects: Defects = toml::from_str(defects).expect("the table is read");
-        let (mut swallowed, mut forgotten) = (Vec::new(), Vec::new());
+        let mut swallowed = Vec::new();
+        let mut forgotten = Vec::new();
         for Code {
             file,
             text,
@@ -709,7 +712,8 @@ mod tests {
                     raised
                 };
                 let binding = binding(1, raised(*line, title).anchor.expect("it has a place"));
-                let (state, lists) = (ReviewState::default(), lists());
+                let state = ReviewState::default();
+                let lists = lists();
                 let round = Round {
                     state: &state,
                     lists: &lists,
@@ -797,7 +801,8 @@ mod tests {
         });
         let mut pairs: Vec<_> = sure.collect();
         pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(a.1)).then(a.2.cmp(&b.2)));
-        let (mut bound, mut taken) = (BTreeMap::new(), BTreeSet::new());
+        let mut bound = BTreeMap::new();
+        let mut taken = BTreeSet::new();
         for (_, dispute, index, binding) in pairs {
             let by = &findings[index].raised_by;
             if !bound.contains_key(&index)

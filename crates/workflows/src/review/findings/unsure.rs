@@ -272,17 +272,15 @@ pub fn task(context: &RoundContext<'_>, raised_in: RaisedIn) -> Task {
     let mut shown = Shown::new(context);
     let mut pairs = Vec::new();
     for pair in asked() {
-        let (Some(id), Some(one), Some(other)) = (
-            pair.asked,
-            by_id.get(pair.one.as_str()),
-            by_id.get(pair.other.as_str()),
-        ) else {
-            continue;
-        };
-        shown.add([one, other]);
-        let one = shown.number(one);
-        let other = shown.number(other);
-        pairs.push(FindingPair { id, one, other });
+        if let Some(id) = pair.asked
+            && let Some(one) = by_id.get(pair.one.as_str())
+            && let Some(other) = by_id.get(pair.other.as_str())
+        {
+            shown.add([one, other]);
+            let one = shown.number(one);
+            let other = shown.number(other);
+            pairs.push(FindingPair { id, one, other });
+        }
     }
     Task::Same {
         pairs,

@@ -64,7 +64,9 @@ impl ReviewState {
                     self.findings[known] = finding.clone();
                     // A ruling that lowered the tag of a finding still applies.
                     let lowered = self.progress(finding.id).lowered.as_ref();
-                    if let (Some(tag), Some(lowered)) = (tag, lowered) {
+                    if let Some(tag) = tag
+                        && let Some(lowered) = lowered
+                    {
                         self.retag(finding.id, tag, lowered.dispute.clone());
                     }
                 }

@@ -46,7 +46,8 @@ fn disputed(count: usize, route: Route, ruling: &'static str) -> (Work, Left) {
 
 /// Checks that twice as many disputes cause at most twice as many events.
 fn is_linear(route: Route, ruling: &'static str) {
-    let ((few, _), (many, left)) = (disputed(60, route, ruling), disputed(120, route, ruling));
+    let (few, _) = disputed(60, route, ruling);
+    let (many, left) = disputed(120, route, ruling);
     // Another test of this process possibly parsed the same text before, so the count can be 0.
     assert!(few.parsed <= 1 && many.parsed <= 1, "{few:?} {many:?}");
     assert!(many.events <= 2 * few.events, "{few:?} {many:?}");

@@ -318,9 +318,10 @@ impl Workflow for ReviewWorkflow {
         else {
             return Vec::new();
         };
-        let carried = self.state.carried.get(number);
-        let dispute = self.state.disputes.get(number);
-        let (Some((run, before)), Some(dispute)) = (carried, dispute) else {
+        let Some((run, before)) = self.state.carried.get(number) else {
+            return Vec::new();
+        };
+        let Some(dispute) = self.state.disputes.get(number) else {
             return Vec::new();
         };
         let person = self.state.chosen.get(number);

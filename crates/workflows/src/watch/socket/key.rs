@@ -84,7 +84,8 @@ mod tests {
     #[test]
     fn a_link_in_its_place_is_replaced_and_not_followed() {
         let folder = tempfile::tempdir().unwrap();
-        let (socket, other) = (folder.path().join("x.sock"), folder.path().join("other"));
+        let socket = folder.path().join("x.sock");
+        let other = folder.path().join("other");
         fs::write(&other, "untouched").unwrap();
         std::os::unix::fs::symlink(&other, folder.path().join("x.key")).unwrap();
         let key = WatchKey::create(&socket).unwrap();

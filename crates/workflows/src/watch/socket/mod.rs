@@ -188,7 +188,8 @@ impl Listener {
                         peer,
                         key: Arc::clone(&key),
                     };
-                    let (intake, owed) = (intake.clone(), self.owed.clone());
+                    let intake = intake.clone();
+                    let owed = self.owed.clone();
                     tokio::spawn(async move {
                         drop(converse(stream, intake, guest, owed, seat).await);
                     });
@@ -280,7 +281,8 @@ async fn converse(
                 Err(_) => return Ok(()),
             }
         };
-        let (length, ended) = (piece.len(), piece.is_empty());
+        let length = piece.len();
+        let ended = piece.is_empty();
         let complete = if ended {
             lines.end()
         } else {

@@ -148,7 +148,9 @@ impl WatchCommand {
 
     pub fn line(&self, key: Option<&str>) -> String {
         let mut line = serde_json::json!(self);
-        if let (Some(key), Some(fields)) = (key, line.as_object_mut()) {
+        if let Some(key) = key
+            && let Some(fields) = line.as_object_mut()
+        {
             fields.insert(KEY.to_owned(), key.into());
         }
         line.to_string()

@@ -41,7 +41,8 @@ fn says(word: &'static str) -> impl Fn(&Request) -> Script + Send + Sync + 'stat
             .iter()
             .map(|pair| format!("[{pair}] {word}: so it seems\n"))
             .collect();
-        let (nonce, count) = (&request.nonce, pairs.len());
+        let nonce = &request.nonce;
+        let count = pairs.len();
         Script::prints(format!(
             "{lines}GLEE-SAME-END nonce={nonce} answers={count}\n"
         ))
@@ -62,7 +63,8 @@ async fn watched(runner: ScriptedRunner, cycles: usize) -> (Vec<String>, usize, 
         })
         .await;
     let issues = ended.unwrap().standing.issues.into_iter().map(|issue| {
-        let (number, by) = (issue.number, &issue.reviewer.0);
+        let number = issue.number;
+        let by = &issue.reviewer.0;
         format!("{number} {by}: {:?} {:?}", issue.same_as, issue.may_be)
     });
     let seen = runner.seen();

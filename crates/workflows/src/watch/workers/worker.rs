@@ -75,20 +75,16 @@ impl Worker {
             pause: watch.pause,
             ended: None,
         };
-        let (limits, sandbox) = (
-            Limits {
-                call_timeout: FOREVER,
-                ..*limits
-            },
-            *sandbox,
-        );
+        let sandbox = *sandbox;
+        let limits = Limits {
+            call_timeout: FOREVER,
+            ..*limits
+        };
         let variables =
             socket.map(|path| (socket::VARIABLE.to_owned(), path.display().to_string()));
-        let (agents, workspace, stop) = (
-            resources.agents.clone(),
-            Arc::clone(&resources.workspace),
-            resources.stop.clone(),
-        );
+        let agents = resources.agents.clone();
+        let workspace = Arc::clone(&resources.workspace);
+        let stop = resources.stop.clone();
         let working = async move {
             let name = agent.name.clone();
             let dialogue = Conversation {
@@ -96,12 +92,18 @@ impl Worker {
                 intake,
                 messages: Mutex::new(Some(received)),
             };
-            let (root, how) = (workspace.root(), (&limits, sandbox));
             (
                 name,
                 agents
                     .keep_running(
-                        &agent, root, variables, how, &files, &dialogue, suspended, stop,
+                        &agent,
+                        workspace.root(),
+                        variables,
+                        (&limits, sandbox),
+                        &files,
+                        &dialogue,
+                        suspended,
+                        stop,
                     )
                     .await,
             )

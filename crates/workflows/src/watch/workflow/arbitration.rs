@@ -67,10 +67,9 @@ impl WatchWorkflow {
     pub(super) fn judge(&self, number: DisputeNumber, id: &CallId) -> Option<CallRequest> {
         let judge = self.state.plan.as_ref()?.judge.as_ref()?;
         let disputed = self.state.disputes.get(&number)?;
-        let (files, dispute) = (self.files_for(disputed), Box::new(disputed.dispute.clone()));
         let task = Task::Judge {
-            dispute,
-            files,
+            dispute: Box::new(disputed.dispute.clone()),
+            files: self.files_for(disputed),
             written: Vec::new(),
             precedents: Vec::new(),
         };

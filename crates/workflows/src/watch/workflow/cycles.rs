@@ -89,18 +89,15 @@ impl WatchWorkflow {
                 .and_then(|open| open.before.clone()),
             None => self.state.tree.clone(),
         };
-        let (workspace, state_dir) = (
-            Arc::clone(&self.resources.workspace),
-            self.resources.state_dir.clone(),
-        );
+        let workspace = Arc::clone(&self.resources.workspace);
+        let state_dir = self.resources.state_dir.clone();
         let read =
             tokio::task::spawn_blocking(move || tree_changes(&workspace, &state_dir, before, tree));
         async move {
-            let failed = |error: tokio::task::JoinError| TreeChanges {
+            read.await.unwrap_or_else(|error| TreeChanges {
                 tree: None,
                 changes: Err(error.to_string()),
-            };
-            read.await.unwrap_or_else(failed)
+            })
         }
     }
 
@@ -122,14 +119,10 @@ impl WatchWorkflow {
         else {
             return Ok(());
         };
-        let (cycle, plan) = (
-            open.number,
-            self.state.plan.as_ref().expect("a watch has a plan"),
-        );
-        let requests = cycle::requests(&self.state, plan);
+        let plan = self.state.plan.as_ref().expect("a watch has a plan");
         self.append(WatchEvent::ReviewRequested {
-            cycle,
-            requests,
+            cycle: open.number,
+            requests: cycle::requests(&self.state, plan),
             tree,
         })
         .map(drop)
@@ -144,11 +137,10 @@ impl WatchWorkflow {
             .iter()
             .find(|request| request.reviewer == id.agent)
             .cloned()?;
-        let (changes, closed) = (self.changes.clone(), cycle::rejected(&self.state));
         let task = Task::Peer {
             request,
-            changes,
-            closed,
+            changes: self.changes.clone(),
+            closed: cycle::rejected(&self.state),
         };
         Some(self.call_request(agent, task, cycle::why_again(&open.answers, id)))
     }
@@ -331,11 +323,10 @@ impl WatchWorkflow {
                 call_timeout: NOTIFY,
                 ..self.resources.settings.limits
             };
-            let (agents, root) = (
-                self.resources.agents.clone(),
-                self.resources.workspace.root().to_owned(),
-            );
-            let (input, stop) = (input.clone(), self.resources.stop.clone());
+            let agents = self.resources.agents.clone();
+            let root = self.resources.workspace.root().to_owned();
+            let input = input.clone();
+            let stop = self.resources.stop.clone();
             let redaction = self.resources.redaction();
             self.notifying.push(Box::pin(async move {
                 let checked = agents

@@ -70,17 +70,16 @@ impl WatchWorkflow {
         kinds
             .iter()
             .for_each(|kind| self.triggers.event(*kind, now));
-        let event = |kind: &EventType| {
-            let (agent, summary) = (Some(id.agent.clone()), Some(text.clone()));
+        let events = kinds.iter().map(|kind| {
             let said = AgentEvent {
                 kind: *kind,
-                agent,
-                summary,
+                agent: Some(id.agent.clone()),
+                summary: Some(text.clone()),
                 files: Vec::new(),
                 clarifies: None,
             };
             WatchEvent::EventReceived { said }.into()
-        };
-        kinds.iter().map(event).collect()
+        });
+        events.collect()
     }
 }

@@ -44,7 +44,8 @@ fn serve(answers: Vec<String>) -> (String, JoinHandle<Vec<String>>) {
         for answer in answers {
             let (mut stream, _) = listener.accept().unwrap();
             let mut reader = BufReader::new(stream.try_clone().unwrap());
-            let (mut head, mut line) = (String::new(), String::new());
+            let mut head = String::new();
+            let mut line = String::new();
             while reader.read_line(&mut line).unwrap() > 2 {
                 head.push_str(&line);
                 line.clear();

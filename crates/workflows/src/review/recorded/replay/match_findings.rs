@@ -38,8 +38,8 @@ pub(super) struct Same<'a> {
 impl<'a> Same<'a> {
     pub(super) fn of(findings: impl IntoIterator<Item = &'a Finding>) -> Self {
         let findings: Vec<&Finding> = findings.into_iter().collect();
-        let (mut by_source, mut by_words) =
-            (HashMap::<_, Vec<_>>::new(), HashMap::<_, Vec<_>>::new());
+        let mut by_source = HashMap::<_, Vec<_>>::new();
+        let mut by_words = HashMap::<_, Vec<_>>::new();
         for (index, finding) in findings.iter().enumerate() {
             by_words.entry(words(finding)).or_default().push(index);
             for source in finding.sources() {

@@ -344,7 +344,9 @@ impl Replay<'_> {
     /// The events of a recorded call. The answer refers to findings by their numbers in the replay.
     fn call(&mut self, call: &CallId) -> Vec<EventKind> {
         let mut events = Vec::new();
-        if let (Some(reuse), None) = (self.record.reuse(call), self.state.reuse(call)) {
+        if let Some(reuse) = self.record.reuse(call)
+            && self.state.reuse(call).is_none()
+        {
             let is_complete = reuse.asked.is_empty();
             let reused = ReviewEvent::AnswersReused {
                 call: call.clone(),
@@ -466,7 +468,9 @@ impl Replay<'_> {
         // A person can choose a more specific disposition than the ruling implies, for example an accepted risk.
         let recorded = self.record.disputes.get(&dispute);
         let disposition = recorded.and_then(|known| known.disposition.clone());
-        if let (true, Some(disposition)) = (settlement.by.is_person(), disposition) {
+        if settlement.by.is_person()
+            && let Some(disposition) = disposition
+        {
             settlement.disposition = disposition;
         }
         Some(

@@ -133,11 +133,11 @@ pub(super) fn placed(finding: &RawFinding, paths: &[&str]) -> Option<(usize, Raw
             (path_of(path, paths)?, (Some(line), end_line))
         }
     };
-    let (file, (line, end_line)) = (Some(paths[at].to_owned()), lines);
+    let (line, end_line) = lines;
     Some((
         at,
         RawFinding {
-            file,
+            file: Some(paths[at].to_owned()),
             line,
             end_line,
             ..finding.clone()

@@ -199,10 +199,9 @@ impl Archive<'_> {
             .flatten()
             .filter(|covered| !covered.ranges.is_empty())
         {
-            if let (false, Some(file)) = (
-                whole.contains_key(&covered.file),
-                sources.file(ROUND, &covered.file),
-            ) {
+            if !whole.contains_key(&covered.file)
+                && let Some(file) = sources.file(ROUND, &covered.file)
+            {
                 let key = self.shown(file.clone(), sources, bindings).key;
                 whole.insert(covered.file.clone(), key);
             }
