@@ -7,8 +7,8 @@ use super::state::StageState;
 use crate::run::ports::OpenQuestion;
 use glee_model::domain::event::{CallAnswer, Part};
 use glee_model::domain::{
-    AgentName, Approach, Decision, ExitReason, FailureKind, Question, Resolution, RunId, Settler,
-    Spent, StageAnswer, StageStatus, StageVerdict, Synthesis,
+    AgentName, Approach, Decision, ExitReason, Resolution, RunId, Settler, Spent, StageAnswer,
+    StageStatus, StageVerdict, Synthesis,
 };
 use glee_model::rules::stages::checkpoint::{self, Tally};
 use glee_model::rules::stages::stage;
@@ -85,12 +85,10 @@ fn status(state: &StageState) -> Option<StageStatus> {
 }
 
 pub(super) fn exit(state: &StageState) -> ExitReason {
-    let failed = state.calls.values().filter_map(|answer| match answer {
-        CallAnswer::Failed { cause, .. } => Some(cause.as_ref()),
-        _ => None,
+    let is_exhausted = state.calls.values().any(|answer| {
+        matches!(answer, CallAnswer::Failed { cause: Some(cause), .. } if cause.is_exhausted())
     });
-    let exhausted = |cause: Option<&FailureKind>| cause.is_some_and(|cause| cause.is_exhausted());
-    let lacking = if failed.into_iter().any(exhausted) {
+    let lacking = if is_exhausted {
         ExitReason::Budget
     } else {
         ExitReason::AgentFailed
@@ -126,7 +124,6 @@ pub(super) fn outcome(state: &StageState, run: &RunId, millis: u64) -> Option<St
     let positions = state.positions();
     let synthesis = state.synthesis();
     let step = if state.questions().is_empty() {
-        let advances = |verdict| stage::advances(verdict, synthesis, state.decision.is_some());
         NextStep::Stage {
             status: status(state),
             verdict: state.verdict.clone().map(Box::new),
@@ -134,30 +131,29 @@ pub(super) fn outcome(state: &StageState, run: &RunId, millis: u64) -> Option<St
             deadlock: state.deadlock.clone(),
             decision: state.decision.clone(),
             uncertain: uncertain(state),
-            advances: state.verdict.as_ref().is_some_and(advances),
+            advances: state.verdict.as_ref().is_some_and(|verdict| {
+                stage::advances(verdict, synthesis, state.decision.is_some())
+            }),
         }
     } else {
-        let resolved = |question: &Question| {
-            let resolution = state.resolutions.get(&question.id)?.clone();
-            Some(ResolvedQuestion {
-                asked: question.question.clone(),
-                resolution,
-            })
-        };
         NextStep::Checkpoint {
-            resolved: state.questions().iter().filter_map(resolved).collect(),
+            resolved: state
+                .questions()
+                .iter()
+                .filter_map(|question| {
+                    let resolution = state.resolutions.get(&question.id)?.clone();
+                    Some(ResolvedQuestion {
+                        asked: question.question.clone(),
+                        resolution,
+                    })
+                })
+                .collect(),
             open: state
                 .questions()
                 .iter()
                 .filter_map(|question| open_question(state, &question.id))
                 .collect(),
         }
-    };
-    let answer = |name: &AgentName| {
-        positions
-            .iter()
-            .find(|(other, _)| *other == name)
-            .map(|(_, answer)| (*answer).clone())
     };
     Some(StageOutcome {
         run: run.clone(),
@@ -173,7 +169,14 @@ pub(super) fn outcome(state: &StageState, run: &RunId, millis: u64) -> Option<St
         answers: plan
             .agents
             .iter()
-            .map(|agent| (agent.name.clone(), answer(&agent.name)))
+            .map(|agent| {
+                let mut positions = positions.iter();
+                let said = positions.find(|(name, _)| **name == agent.name);
+                (
+                    agent.name.clone(),
+                    said.map(|(_, answer)| (*answer).clone()),
+                )
+            })
             .collect(),
     })
 }
@@ -299,15 +302,11 @@ impl StageOutcome {
         fields.insert("status".to_owned(), json!(status));
         if let Some((decision, by)) = decision {
             // The next stage needs the text of the chosen answer, not only the agent's name.
-            let of = |name: &AgentName| {
-                self.answers
-                    .iter()
-                    .find(|(other, _)| other == name)?
-                    .1
-                    .as_ref()
-            };
             let approach = match &decision.decision {
-                Approach::Of(name) => of(name).map(StageAnswer::value),
+                Approach::Of(name) => {
+                    let said = self.answers.iter().find(|(other, _)| other == name);
+                    said.and_then(|(_, answer)| answer.as_ref().map(StageAnswer::value))
+                }
                 Approach::Hybrid => None,
             };
             let decided = json!({

@@ -210,8 +210,9 @@ fn one(
 ) -> Result<Option<Agent>, StagePlanError> {
     let is_party = |agent: &Agent| parties.iter().any(|party| party.name == agent.name);
     let Some(name) = named else {
-        let able = |agent: &&Agent| agent.role == role && !agent.is_embedded() && !is_party(agent);
-        return Ok(plan::first_choice(settings).find(able).cloned());
+        return Ok(plan::first_choice(settings)
+            .find(|agent| agent.role == role && !agent.is_embedded() && !is_party(agent))
+            .cloned());
     };
     let agent = connected(settings, name)?;
     if is_party(&agent) {

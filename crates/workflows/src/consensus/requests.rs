@@ -136,20 +136,24 @@ fn about(plan: &StagePlan) -> StageSubject {
 /// The reason why the agent has to answer again. Returns `None` if the answer is sufficient or the call failed
 /// after all retries.
 pub(crate) fn why_again(answer: &CallAnswer) -> Option<String> {
-    let without = |fields: &[String]| {
-        (!fields.is_empty())
-            .then(|| format!("your last answer lacks these fields: {}", fields.join(", ")))
-    };
     match answer {
         CallAnswer::Invalid { error } => Some(error.clone()),
-        CallAnswer::Stage { said } => match &**said {
-            Said::Position(position) => without(&position.missing_fields),
-            Said::Synthesis(synthesis) if synthesis.summary.is_blank() => {
-                Some("your last answer has no `summary`".to_owned())
-            }
-            Said::Synthesis(synthesis) => without(&synthesis.missing_fields),
-            Said::Decision(_) | Said::Answers { .. } | Said::Validation(_) => None,
-        },
+        CallAnswer::Stage { said } => {
+            let missing = match &**said {
+                Said::Position(position) => &position.missing_fields,
+                Said::Synthesis(synthesis) if synthesis.summary.is_blank() => {
+                    return Some("your last answer has no `summary`".to_owned());
+                }
+                Said::Synthesis(synthesis) => &synthesis.missing_fields,
+                Said::Decision(_) | Said::Answers { .. } | Said::Validation(_) => return None,
+            };
+            (!missing.is_empty()).then(|| {
+                format!(
+                    "your last answer lacks these fields: {}",
+                    missing.join(", ")
+                )
+            })
+        }
         _ => None,
     }
 }

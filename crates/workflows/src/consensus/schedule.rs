@@ -59,12 +59,11 @@ fn stage(
         let aggregator = aggregator.filter(|_| !state.positions().is_empty());
         let asked =
             aggregator.and_then(|aggregator| ask(state, aggregator, Part::Aggregate, ATTEMPTS));
-        let judged = || {
+        return vec![asked.unwrap_or_else(|| {
             record(ConsensusEvent::StageJudged {
                 verdict: verdict(state, agents),
             })
-        };
-        return vec![asked.unwrap_or_else(judged)];
+        })];
     };
     if verdict.status != StageStatus::Conflict || state.decision.is_some() {
         return vec![Step::Finish];
@@ -123,14 +122,13 @@ fn questions(state: &StageState, agents: &[Agent], validator: Option<&Agent>) ->
     if !asked.is_empty() {
         return asked;
     }
-    let open = || {
-        state
-            .questions()
-            .iter()
-            .filter(|question| !state.resolutions.contains_key(&question.id))
-    };
+    let open: Vec<_> = state
+        .questions()
+        .iter()
+        .filter(|question| !state.resolutions.contains_key(&question.id))
+        .collect();
     let mut validations = Vec::new();
-    for question in open() {
+    for question in &open {
         let tally = checkpoint::tally(question, &state.answers(question), agents.len());
         if let Some(resolution) = checkpoint::resolved(question, &tally, state.validation(question))
         {
@@ -146,7 +144,8 @@ fn questions(state: &StageState, agents: &[Agent], validator: Option<&Agent>) ->
     if !validations.is_empty() {
         return validations;
     }
-    let persons: Vec<StageStep> = open()
+    let persons: Vec<StageStep> = open
+        .into_iter()
         .map(|question| Step::Prompt(Asked::Question(question.id.clone())))
         .collect();
     if persons.is_empty() {
@@ -157,13 +156,12 @@ fn questions(state: &StageState, agents: &[Agent], validator: Option<&Agent>) ->
 }
 
 fn ask(state: &StageState, agent: &Agent, part: Part, at_most: u32) -> Option<StageStep> {
-    let is_lacking = |answer: &CallAnswer| why_again(answer).is_some();
     attempts::next(
         &state.calls,
         &agent.name,
         Purpose::Stage { part },
         at_most,
-        is_lacking,
+        |answer| why_again(answer).is_some(),
     )
     .map(Step::Ask)
 }

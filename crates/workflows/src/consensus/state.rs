@@ -106,11 +106,12 @@ impl StageState {
     /// The result lists the agents in the order of the plan.
     pub fn positions(&self) -> Vec<(&AgentName, &StageAnswer)> {
         let agents = self.plan.iter().flat_map(|plan| &plan.agents);
-        let position = |name| match self.said(name, &Part::Position)? {
-            Said::Position(position) => Some((name, position)),
-            _ => None,
-        };
-        agents.filter_map(|agent| position(&agent.name)).collect()
+        agents
+            .filter_map(|agent| match self.said(&agent.name, &Part::Position)? {
+                Said::Position(position) => Some((&agent.name, position)),
+                _ => None,
+            })
+            .collect()
     }
 
     pub fn answered(&self) -> Vec<AgentName> {
@@ -147,12 +148,14 @@ impl StageState {
     /// The result lists the agents in the order of the plan.
     pub fn answers(&self, question: &Question) -> Vec<(AgentName, &QuestionAnswer)> {
         let agents = self.plan.iter().flat_map(|plan| &plan.agents);
-        let answer = |name: &AgentName| match self.said(name, &Part::Questions)? {
-            Said::Answers { answers } => answers.iter().find(|answer| answer.id == question.id),
-            _ => None,
-        };
         agents
-            .filter_map(|agent| Some((agent.name.clone(), answer(&agent.name)?)))
+            .filter_map(|agent| match self.said(&agent.name, &Part::Questions)? {
+                Said::Answers { answers } => {
+                    let answer = answers.iter().find(|answer| answer.id == question.id)?;
+                    Some((agent.name.clone(), answer))
+                }
+                _ => None,
+            })
             .collect()
     }
 

@@ -95,13 +95,12 @@ impl Workflow for ConsensusWorkflow {
     }
 
     fn next(&self) -> Vec<StageStep> {
-        let is_open = |step: &StageStep| match step {
-            Step::Prompt(asked) => self.has_person && !self.left_open.contains(asked),
-            _ => true,
-        };
         let steps: Vec<StageStep> = schedule::next_steps(&self.state)
             .into_iter()
-            .filter(is_open)
+            .filter(|step| match step {
+                Step::Prompt(asked) => self.has_person && !self.left_open.contains(asked),
+                _ => true,
+            })
             .collect();
         // If the run waits for a person's answer and no person can answer now, this process ends. A later
         // process can resume the run.

@@ -294,14 +294,13 @@ pub struct RequestRulings {
 /// reads rulings only in threads that Glee started. A comment with a ruling must also contain a marker of the type
 /// `AnswerMark`.
 pub fn rulings(conversation: &Conversation) -> RequestRulings {
-    let is_own = |thread: &&Thread| {
-        let first = thread.comments.first().and_then(marks);
-        first.is_some_and(|marks| !marks.findings.is_empty())
-    };
     let comments = conversation
         .threads
         .iter()
-        .filter(is_own)
+        .filter(|thread| {
+            let first = thread.comments.first().and_then(marks);
+            first.is_some_and(|marks| !marks.findings.is_empty())
+        })
         .flat_map(|thread| &thread.comments);
     let mut newest = BTreeMap::<DisputeId, SharedRuling>::new();
     let mut edited = 0;

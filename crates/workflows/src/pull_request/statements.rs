@@ -318,12 +318,14 @@ impl<'a> Due<'a> {
             self.is_mandatory_open |= is_mandatory;
             self.is_optional_open |= !is_mandatory;
         }
-        let name = |settled: &&SettledFinding| name(review, settled.finding.id);
         let markers = told_markers(review, new);
         self.replies.push(DueReply {
             statement: ThreadStatement::Told,
             text: text::told(review, new, room(&markers)),
-            about: new.iter().map(name).collect(),
+            about: new
+                .iter()
+                .map(|settled| name(review, settled.finding.id))
+                .collect(),
             answers: Vec::new(),
             markers,
         });

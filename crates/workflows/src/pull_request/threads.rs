@@ -80,10 +80,11 @@ fn matched(
     let mut matched: BTreeMap<usize, usize> = BTreeMap::new();
     for (index, known) in told.iter().enumerate() {
         let FindingName { run, finding } = &known.mark.name;
-        let is_named = |settled: &&SettledFinding| settled.finding.id == *finding;
         if !known.is_duplicate
             && *run == review.outcome.run
-            && let Some(at) = findings.iter().position(is_named)
+            && let Some(at) = findings
+                .iter()
+                .position(|settled| settled.finding.id == *finding)
         {
             matched.insert(index, at);
         }
@@ -92,7 +93,6 @@ fn matched(
         .iter()
         .map(|settled| anchor(&settled.finding))
         .collect();
-    let text_of = |path: &str| (review.text_of)(path).unwrap_or_default();
     let (old, new) = free(told, findings, &matched);
     let earlier: Vec<&Anchor> = old.iter().map(|at| &told[*at].mark.anchor).collect();
     // A comment is about the main place of its finding, which can be a further place now.
@@ -102,7 +102,10 @@ fn matched(
     });
     let (of_finding, later): (Vec<usize>, Vec<&Anchor>) = places.unzip();
     let mut taken = BTreeSet::new();
-    for pair in pairing::likenesses(&earlier, &later, &text_of) {
+    let alike = pairing::likenesses(&earlier, &later, &|path| {
+        (review.text_of)(path).unwrap_or_default()
+    });
+    for pair in alike {
         let known = old[pair.known];
         let finding = of_finding[pair.found];
         if !matched.contains_key(&known) && taken.insert(finding) {
@@ -149,8 +152,9 @@ fn free(
     matched: &BTreeMap<usize, usize>,
 ) -> (Vec<usize>, Vec<usize>) {
     let taken: BTreeSet<usize> = matched.values().copied().collect();
-    let is_free = |at: &usize| !matched.contains_key(at) && !told[*at].is_duplicate;
-    let old = (0..told.len()).filter(is_free).collect();
+    let old = (0..told.len())
+        .filter(|at| !matched.contains_key(at) && !told[*at].is_duplicate)
+        .collect();
     (
         old,
         (0..findings.len())
@@ -177,16 +181,19 @@ fn edited(
             .files
             .iter()
             .any(|changed| changed.path == file && changed.previous.is_some());
-        let is_edited = |at: &&usize| {
-            let anchor = &told[**at].mark.anchor;
-            // For a renamed file, the host states a single earlier path: the path at the base commit. If a file
-            // was renamed twice, the words of the findings decide which comment matches.
-            let is_lost = is_renamed && (review.text_of)(&anchor.file).is_none();
-            (anchor.file == file || is_lost)
-                && !anchor.block.is_empty()
-                && blocks.place(anchor).is_none()
-        };
-        let old: Vec<usize> = old.iter().filter(is_edited).copied().collect();
+        let old: Vec<usize> = old
+            .iter()
+            .filter(|at| {
+                let anchor = &told[**at].mark.anchor;
+                // For a renamed file, the host states a single earlier path: the path at the base commit. If a file
+                // was renamed twice, the words of the findings decide which comment matches.
+                let is_lost = is_renamed && (review.text_of)(&anchor.file).is_none();
+                (anchor.file == file || is_lost)
+                    && !anchor.block.is_empty()
+                    && blocks.place(anchor).is_none()
+            })
+            .copied()
+            .collect();
         let new: Vec<usize> = new
             .iter()
             .filter(|at| anchors[**at].file == file)

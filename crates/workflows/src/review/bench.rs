@@ -69,8 +69,9 @@ impl DisputeResolver for FixedAnswers {
     }
 
     fn rule(&mut self, _question: &PersonQuestion) -> PersonAnswer<RulingWord> {
-        let ruled = |ruling| PersonAnswer::Given((ruling, "because".into()));
-        self.ruling.map_or(PersonAnswer::LeftOpen, ruled)
+        self.ruling.map_or(PersonAnswer::LeftOpen, |ruling| {
+            PersonAnswer::Given((ruling, "because".into()))
+        })
     }
 }
 

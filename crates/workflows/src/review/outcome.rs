@@ -6,7 +6,7 @@ use crate::review::code::coverage;
 use crate::review::state::{RecordedCall, ReviewState};
 use glee_model::domain::event::{CallAnswer, CallId, Plan, Purpose};
 use glee_model::domain::{
-    AdvisoryStatus, AgentName, AnswerProblem, AnswerStatus, Coverage, ExitReason, Failure,
+    AdvisoryStatus, Agent, AgentName, AnswerProblem, AnswerStatus, Coverage, ExitReason, Failure,
     FailureKind, FileChange, Finding, FindingState, NoLongerRaised, Outcome, Proof, RawFinding,
     Reused, ReusedFrom, ReviewerReport, Role, RunId, SettledFinding, Skip, Tag, Untrusted,
     number_of,
@@ -27,12 +27,6 @@ pub fn exit(state: &ReviewState, review: &ReviewSettings) -> ExitReason {
         .map(|finding| state.finding_state(finding))
         .collect();
     let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-    let debated = |name| {
-        state
-            .silent_debaters
-            .iter()
-            .all(|(silent, _)| silent != name)
-    };
     exit_status::exit(&exit_status::Facts {
         mandatory,
         dispute_open: state.disputes.values().any(|dispute| dispute.is_open()),
@@ -40,7 +34,10 @@ pub fn exit(state: &ReviewState, review: &ReviewSettings) -> ExitReason {
         complete: count(
             reviewers
                 .iter()
-                .filter(|report| report.status.is_complete() && debated(&report.name))
+                .filter(|report| {
+                    let mut silent = state.silent_debaters.iter();
+                    report.status.is_complete() && silent.all(|(silent, _)| *silent != report.name)
+                })
                 .count(),
         ),
         quorum: review.quorum,
@@ -63,14 +60,15 @@ pub fn exit(state: &ReviewState, review: &ReviewSettings) -> ExitReason {
 
 /// The exit of a run that sent no file. It is clean only if there was nothing to read.
 fn exit_of_nothing(plan: &Plan, skipped: Skipped) -> ExitReason {
-    let is_unread = |skip: &Skip| match skipped {
+    // Nobody raises Glee's own findings about a change of which no file is sent.
+    let is_unread = plan.skipped.iter().any(|skip| match skipped {
         Skipped::Fail => skip.reason.is_unread(),
         Skipped::Auto | Skipped::Note => skip.reason.is_incomplete(),
-    };
-    // Nobody raises Glee's own findings about a change of which no file is sent.
-    match plan.skipped.iter().any(is_unread) || !plan.own.is_empty() {
-        true => ExitReason::AgentFailed,
-        false => ExitReason::Clean,
+    });
+    if is_unread || !plan.own.is_empty() {
+        ExitReason::AgentFailed
+    } else {
+        ExitReason::Clean
     }
 }
 
@@ -279,23 +277,22 @@ fn optional(state: &ReviewState) -> Vec<String> {
         (Tag::Must, opinions),
         (Tag::High, issues),
     ];
-    let count = |tag| {
+    let mut notices = Vec::new();
+    for (tag, (section, list)) in tags {
         let findings = state.findings.iter();
-        let own = findings.filter(|finding| finding.raw.severity.tag == Some(tag));
-        own.filter(|finding| !finding.mandatory).count()
-    };
-    tags.into_iter()
-        .map(|(tag, list)| (tag, list, count(tag)))
-        .filter(|(.., count)| *count > 0)
-        .map(|(tag, (section, list), count)| {
+        let count = findings
+            .filter(|finding| finding.raw.severity.tag == Some(tag) && !finding.mandatory)
+            .count();
+        if count > 0 {
             let verb = if count == 1 { "is" } else { "are" };
-            format!(
+            notices.push(format!(
                 "{} with the tag {tag} {verb} optional here: `review.{section}.mandatory` is [{}]",
                 number_of(count, "finding"),
                 list.join(", ")
-            )
-        })
-        .collect()
+            ));
+        }
+    }
+    notices
 }
 
 const NAMED: usize = 20;
@@ -371,14 +368,16 @@ fn no_longer_raised(state: &ReviewState) -> Vec<NoLongerRaised> {
         else {
             continue;
         };
-        let is_near = |(a, b): (u32, u32)| a.abs_diff(b) <= NEAR;
         let repeats = |earlier: &RawFinding| {
             // Code can move to another file, so titles are compared across all files.
             findings.iter().any(|now| now.title == earlier.title)
                 || findings.iter().chain(&reuse.findings).any(|now| {
                     now.file == earlier.file
                         && (now.title == earlier.title
-                            || earlier.line.zip(now.line).is_none_or(is_near))
+                            || earlier
+                                .line
+                                .zip(now.line)
+                                .is_none_or(|(a, b)| a.abs_diff(b) <= NEAR))
                 })
         };
         if status.is_complete() {
@@ -399,92 +398,99 @@ fn no_longer_raised(state: &ReviewState) -> Vec<NoLongerRaised> {
 /// One report for each reviewer. The status in a reviewer's report is the worst status among the reviewer's
 /// answers.
 fn reviewers(state: &ReviewState) -> Vec<ReviewerReport> {
-    let rank = |status: AnswerStatus| match status {
+    state
+        .agents(Role::Reviewer)
+        .map(|agent| report(state, agent))
+        .collect()
+}
+
+fn report(state: &ReviewState, agent: &Agent) -> ReviewerReport {
+    let mut report = ReviewerReport {
+        name: agent.name.clone(),
+        status: AnswerStatus::Clean,
+        findings: 0,
+        millis: 0,
+        failure: None,
+        problems: Vec::new(),
+        unread: Vec::new(),
+        said: Untrusted::default(),
+    };
+    let mut said: Vec<&str> = Vec::new();
+    let mut answered = 0;
+    let expected: usize = state.rounds.iter().map(Vec::len).sum();
+    let calls = last_calls(state);
+    let own = calls
+        .iter()
+        .filter(|(id, _)| id.agent == agent.name && is_review(&id.purpose));
+    for (id, call) in own {
+        answered += 1;
+        let part = state.reuse(id);
+        let carried = part
+            .filter(|part| !part.asked.is_empty())
+            .map_or(0, |part| part.findings.len());
+        report.millis = report.millis.max(call.millis);
+        let mut note = |problem: &str| {
+            let problem = AnswerProblem {
+                call: id.file_stem(),
+                problem: problem.to_owned(),
+            };
+            report.problems.push(problem);
+        };
+        let status = match &call.answer {
+            CallAnswer::Review {
+                status,
+                findings,
+                problem,
+                notes,
+                ..
+            } => {
+                said.extend(Some(notes.trim()).filter(|notes| !notes.is_empty()));
+                match problem {
+                    Some(problem) => note(problem),
+                    None if status.is_complete() => {}
+                    None => note("the answer is not complete"),
+                }
+                report.findings += u32::try_from(findings.len() + carried).unwrap_or(u32::MAX);
+                if *status == AnswerStatus::Clean && carried > 0 {
+                    AnswerStatus::Complete
+                } else {
+                    *status
+                }
+            }
+            CallAnswer::Failed { error, .. } | CallAnswer::Invalid { error } => {
+                report.failure.get_or_insert_with(|| error.clone());
+                AnswerStatus::NotReviewed
+            }
+            CallAnswer::Close { .. }
+            | CallAnswer::Same { .. }
+            | CallAnswer::Examine { .. }
+            | CallAnswer::Defend { .. }
+            | CallAnswer::Respond { .. }
+            | CallAnswer::Judge { .. }
+            | CallAnswer::Recheck { .. }
+            | CallAnswer::Compare { .. }
+            | CallAnswer::Stage { .. }
+            | CallAnswer::Work { .. }
+            | CallAnswer::Peer { .. } => continue,
+        };
+        if rank(status) < rank(report.status) {
+            report.status = status;
+        }
+    }
+    if answered < expected {
+        report.status = AnswerStatus::NotReviewed;
+    }
+    report.said = Untrusted::from(said.join("\n\n")).first(ReviewerReport::SAID);
+    report
+}
+
+fn rank(status: AnswerStatus) -> u8 {
+    match status {
         AnswerStatus::NotReviewed => 0,
         AnswerStatus::Incomplete => 1,
         AnswerStatus::Complete => 2,
         AnswerStatus::Clean => 3,
-    };
-    let report = |agent: &glee_model::domain::Agent| {
-        let mut report = ReviewerReport {
-            name: agent.name.clone(),
-            status: AnswerStatus::Clean,
-            findings: 0,
-            millis: 0,
-            failure: None,
-            problems: Vec::new(),
-            unread: Vec::new(),
-            said: Untrusted::default(),
-        };
-        let mut said: Vec<&str> = Vec::new();
-        let mut answered = 0;
-        let expected: usize = state.rounds.iter().map(Vec::len).sum();
-        let calls = last_calls(state);
-        let own = calls
-            .iter()
-            .filter(|(id, _)| id.agent == agent.name && is_review(&id.purpose));
-        for (id, call) in own {
-            answered += 1;
-            let part = state.reuse(id);
-            let carried = part
-                .filter(|part| !part.asked.is_empty())
-                .map_or(0, |part| part.findings.len());
-            report.millis = report.millis.max(call.millis);
-            let mut note = |problem: &str| {
-                let problem = AnswerProblem {
-                    call: id.file_stem(),
-                    problem: problem.to_owned(),
-                };
-                report.problems.push(problem);
-            };
-            let status = match &call.answer {
-                CallAnswer::Review {
-                    status,
-                    findings,
-                    problem,
-                    notes,
-                    ..
-                } => {
-                    said.extend(Some(notes.trim()).filter(|notes| !notes.is_empty()));
-                    match problem {
-                        Some(problem) => note(problem),
-                        None if status.is_complete() => {}
-                        None => note("the answer is not complete"),
-                    }
-                    report.findings += u32::try_from(findings.len() + carried).unwrap_or(u32::MAX);
-                    if *status == AnswerStatus::Clean && carried > 0 {
-                        AnswerStatus::Complete
-                    } else {
-                        *status
-                    }
-                }
-                CallAnswer::Failed { error, .. } | CallAnswer::Invalid { error } => {
-                    report.failure.get_or_insert_with(|| error.clone());
-                    AnswerStatus::NotReviewed
-                }
-                CallAnswer::Close { .. }
-                | CallAnswer::Same { .. }
-                | CallAnswer::Examine { .. }
-                | CallAnswer::Defend { .. }
-                | CallAnswer::Respond { .. }
-                | CallAnswer::Judge { .. }
-                | CallAnswer::Recheck { .. }
-                | CallAnswer::Compare { .. }
-                | CallAnswer::Stage { .. }
-                | CallAnswer::Work { .. }
-                | CallAnswer::Peer { .. } => continue,
-            };
-            if rank(status) < rank(report.status) {
-                report.status = status;
-            }
-        }
-        if answered < expected {
-            report.status = AnswerStatus::NotReviewed;
-        }
-        report.said = Untrusted::from(said.join("\n\n")).first(ReviewerReport::SAID);
-        report
-    };
-    state.agents(Role::Reviewer).map(report).collect()
+    }
 }
 
 /// Adds the files that the reviewer could not read. The status is `NotReviewed` if the reviewer could read no file.

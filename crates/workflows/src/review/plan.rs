@@ -371,12 +371,14 @@ pub fn judges(settings: &Settings) -> Result<Vec<&Agent>, ReviewPlanError> {
     if panel.len() != 3 || distinct.len() != 3 {
         return Err(ReviewPlanError::Panel(distinct.len()));
     }
-    let named = |name: &String| {
-        all.clone()
-            .find(|agent| agent.name.0 == *name)
-            .ok_or_else(|| ReviewPlanError::UnknownJudge(name.clone()))
-    };
-    panel.iter().map(named).collect()
+    panel
+        .iter()
+        .map(|name| {
+            all.clone()
+                .find(|agent| agent.name.0 == *name)
+                .ok_or_else(|| ReviewPlanError::UnknownJudge(name.clone()))
+        })
+        .collect()
 }
 
 pub fn reviewers(settings: &Settings) -> Result<Vec<&Agent>, ReviewPlanError> {

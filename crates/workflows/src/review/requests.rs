@@ -39,10 +39,15 @@ impl RequestBuilder<'_> {
             Purpose::Defend { round } => self.defend(call, *round),
             Purpose::Respond { .. } => {
                 let asked = self.state.items(&call.agent, &call.purpose);
-                let missing = |id: &FindingId| {
-                    self.state.is_first_attempt(call) || self.state.progress(*id).response.is_none()
-                };
-                self.respond(asked.into_iter().filter(missing).collect())
+                self.respond(
+                    asked
+                        .into_iter()
+                        .filter(|id| {
+                            self.state.is_first_attempt(call)
+                                || self.state.progress(*id).response.is_none()
+                        })
+                        .collect(),
+                )
             }
             Purpose::Enforce { .. } | Purpose::Repair { .. } => {
                 self.respond(self.state.items(&call.agent, &call.purpose))
@@ -113,15 +118,18 @@ impl RequestBuilder<'_> {
             .into_iter()
             .filter(|file| ask(&file.path).is_none_or(|ask| ask.is_some()))
             .collect();
-        let text_of = |path: &str| self.sources.text(round, path, self.trees.workspace);
-        let rulings = recognition::in_force(self.bindings, &asked, &text_of);
-        let shown = |file: SourceFile| match ask(&file.path).flatten() {
-            Some(AskedFile { ranges, shown, .. }) if !ranges.is_empty() => {
-                delta::part(&file, ranges, shown)
-            }
-            _ => file,
-        };
-        let files = asked.into_iter().map(shown).collect();
+        let rulings = recognition::in_force(self.bindings, &asked, &|path| {
+            self.sources.text(round, path, self.trees.workspace)
+        });
+        let files = asked
+            .into_iter()
+            .map(|file| match ask(&file.path).flatten() {
+                Some(AskedFile { ranges, shown, .. }) if !ranges.is_empty() => {
+                    delta::part(&file, ranges, shown)
+                }
+                _ => file,
+            })
+            .collect();
         let mut agents = self.state.planned();
         let reviewer = agents.find(|agent| agent.name == call.agent);
         let focus = reviewer
@@ -282,8 +290,9 @@ impl RequestBuilder<'_> {
     /// the finding was raised. If the file did not exist at the start of this round, the judge receives the
     /// current version of the file.
     pub fn shown(&self, round: u32, path: &str) -> Option<SourceFile> {
-        let now = || last_tree(self.state).and_then(|tree| self.text_at(tree, path));
-        let text = self.shown_text(round, path).or_else(now)?;
+        let text = self
+            .shown_text(round, path)
+            .or_else(|| last_tree(self.state).and_then(|tree| self.text_at(tree, path)))?;
         Some(SourceFile {
             path: path.to_owned(),
             text,

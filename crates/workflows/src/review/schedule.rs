@@ -475,11 +475,12 @@ fn enforce(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Revi
         return Vec::new();
     }
     let purpose = Purpose::Enforce { round };
-    let is_unasked = |id: &FindingId| state.progress(*id).is_unenforced();
-    let Some(coder) = state
-        .coders()
-        .find(|coder| state.items(coder, &purpose).iter().any(is_unasked))
-    else {
+    let Some(coder) = state.coders().find(|coder| {
+        state
+            .items(coder, &purpose)
+            .iter()
+            .any(|id| state.progress(*id).is_unenforced())
+    }) else {
         return Vec::new();
     };
     if state.before.is_none() {
@@ -541,13 +542,16 @@ fn rechecks(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Rev
     }
     let purpose = Purpose::Recheck { round };
     // A single answer "not resolved" keeps the finding open, so no other reviewer is asked.
-    let is_open = |id: &FindingId| {
-        let finding = state.finding(*id);
-        finding.is_some_and(|finding| state.finding_state(finding) != FindingState::NotResolved)
-    };
     state
         .agents(Role::Reviewer)
-        .filter(|reviewer| state.recheck_items(&reviewer.name).iter().any(is_open))
+        .filter(|reviewer| {
+            state.recheck_items(&reviewer.name).iter().any(|id| {
+                let finding = state.finding(*id);
+                finding.is_some_and(|finding| {
+                    state.finding_state(finding) != FindingState::NotResolved
+                })
+            })
+        })
         .map(|reviewer| Step::Ask(state.next_call(&reviewer.name, purpose.clone())))
         .collect()
 }

@@ -81,12 +81,11 @@ pub fn limits(settings: &Settings, spent: &Spent) -> Limits {
 /// instruction in the parameter `then`.
 pub fn notices(settings: &Settings, spent: &Spent, then: &str) -> Vec<String> {
     let reached = budget::reached(&settings.budget.caps(), spent).into_iter();
-    let notice = |(key, used)| {
+    reached.map(|(key, used)| {
         format!(
             "`{key}` is used up ({used}); raise the cap with `glee config set --user {key} <more>`, then {then}"
         )
-    };
-    reached.map(notice).collect()
+    }).collect()
 }
 
 #[cfg(test)]

@@ -89,14 +89,13 @@ pub(super) fn settled(
                 .any(|shown| shown.number == issue.number)
         })
     };
-    let is_settled = |issue: &&Issue| {
-        approved.contains(&issue.reviewer)
-            && issue.cycle < cycle.number
-            && (issue.is_absence() || was_shown(issue))
-    };
     state
         .open_issues()
-        .filter(is_settled)
+        .filter(|issue| {
+            approved.contains(&issue.reviewer)
+                && issue.cycle < cycle.number
+                && (issue.is_absence() || was_shown(issue))
+        })
         .map(|issue| (issue.number, issue.reviewer.clone()))
         .collect()
 }
@@ -343,23 +342,6 @@ pub(super) fn notification(
         "issues": issues,
         "resume": "glee watch resume --reason WHY",
     });
-    let word = |ballot: &Ballot| {
-        format!(
-            "{}: {}",
-            ballot.reviewer.0,
-            ballot.verdict.map_or("absent", Verdict::as_str)
-        )
-    };
-    let said = |ballot: &Ballot| {
-        let summary = summary(&ballot.reviewer).or_else(|| ballot.absent.clone())?;
-        Some(printable::line(
-            &summary.labelled(&format!("{}: ", ballot.reviewer.0)),
-        ))
-    };
-    let issue = |(reviewer, issue): (&AgentName, &PeerIssue)| {
-        let label = format!("{} ({}): ", reviewer.0, issue.severity.as_written());
-        printable::line(&line(issue).labelled(&label))
-    };
     let joined = |lines: Vec<String>, between: &str| {
         let text = lines.join(between);
         text[..text.floor_char_boundary(VARIABLE)].to_owned()
@@ -370,15 +352,47 @@ pub(super) fn notification(
         ("GLEE_ACTION", action.as_str().to_owned()),
         (
             "GLEE_REVIEWERS",
-            joined(ballots.iter().map(word).collect(), ", "),
+            joined(
+                ballots
+                    .iter()
+                    .map(|ballot| {
+                        format!(
+                            "{}: {}",
+                            ballot.reviewer.0,
+                            ballot.verdict.map_or("absent", Verdict::as_str)
+                        )
+                    })
+                    .collect(),
+                ", ",
+            ),
         ),
         (
             "GLEE_SUMMARIES",
-            joined(ballots.iter().filter_map(said).collect(), "\n"),
+            joined(
+                ballots
+                    .iter()
+                    .filter_map(|ballot| {
+                        let summary =
+                            summary(&ballot.reviewer).or_else(|| ballot.absent.clone())?;
+                        Some(printable::line(
+                            &summary.labelled(&format!("{}: ", ballot.reviewer.0)),
+                        ))
+                    })
+                    .collect(),
+                "\n",
+            ),
         ),
         (
             "GLEE_ISSUES",
-            joined(told(cycle).map(issue).collect(), "\n"),
+            joined(
+                told(cycle)
+                    .map(|(reviewer, issue)| {
+                        let label = format!("{} ({}): ", reviewer.0, issue.severity.as_written());
+                        printable::line(&line(issue).labelled(&label))
+                    })
+                    .collect(),
+                "\n",
+            ),
         ),
     ];
     CommandInput {

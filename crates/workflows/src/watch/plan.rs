@@ -130,12 +130,12 @@ pub fn plan(
             });
         }
     }
-    let is_idle = |job: &&Job| {
+    let idle = jobs.iter().find(|job| {
         !agents
             .iter()
             .any(|agent| agent.name == job.agent && is_asked(agent))
-    };
-    if let Some(idle) = jobs.iter().find(is_idle) {
+    });
+    if let Some(idle) = idle {
         return Err(WatchPlanError::IdleTask {
             name: idle.agent.0.clone(),
         });

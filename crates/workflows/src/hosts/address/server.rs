@@ -70,14 +70,15 @@ pub(crate) fn is_host(name: &str) -> bool {
 /// Splits a path into the owner and the repository. The URLs of the API contain the names of the owner and the
 /// repository. Therefore, the result is `None` if a name contains a character that hosts do not permit.
 pub(super) fn split(parts: &[&str]) -> Option<(String, String)> {
-    let is_name = |part: &&str| {
-        !part.is_empty()
-            && !part.chars().all(|c| c == '.')
-            && part
-                .chars()
-                .all(|c| c.is_alphanumeric() || "-_.~".contains(c))
-    };
-    if parts.len() < 2 || !parts.iter().all(is_name) {
+    if parts.len() < 2
+        || !parts.iter().all(|part| {
+            !part.is_empty()
+                && !part.chars().all(|c| c == '.')
+                && part
+                    .chars()
+                    .all(|c| c.is_alphanumeric() || "-_.~".contains(c))
+        })
+    {
         return None;
     }
     let (repository, owner) = parts.split_last()?;

@@ -63,11 +63,12 @@ pub fn is_api_of_host(address: &RequestAddress, env: Variables<'_>) -> bool {
         ("GITHUB_SERVER_URL", "GITHUB_API_URL"),
         ("CI_SERVER_URL", "CI_API_V4_URL"),
     ];
-    let is_of_job = |(server, named): &(&str, &str)| {
-        env(server).is_some_and(|server| host_of(&server) == host)
-            && env(named).is_some_and(|named| named.trim_end_matches('/') == address.api)
-    };
-    api == host || api.strip_prefix("api.") == Some(host) || of_job.iter().any(is_of_job)
+    api == host
+        || api.strip_prefix("api.") == Some(host)
+        || of_job.iter().any(|(server, named)| {
+            env(server).is_some_and(|server| host_of(&server) == host)
+                && env(named).is_some_and(|named| named.trim_end_matches('/') == address.api)
+        })
 }
 
 /// Returns the name and port of a host, in lower case. The scheme's default port is omitted. `address` is a web

@@ -13,7 +13,7 @@ use serde::de::IgnoredAny;
 use super::answers::{GiteaPermission, GiteaUser};
 use super::api::GiteaApi;
 use super::threads::is_by_glee;
-use crate::hosts::model::{Comment, HostError, Permission, Thread};
+use crate::hosts::model::{HostError, Permission, Thread};
 
 const WHAT: &str = "read the permission of a user";
 
@@ -55,8 +55,11 @@ impl People {
         if !thread.comments.first().is_some_and(|first| first.is_own) {
             return Ok(());
         }
-        let is_by_person = |comment: &&mut Comment| !comment.author.is_bot && !is_by_glee(comment);
-        for comment in thread.comments.iter_mut().filter(is_by_person) {
+        for comment in thread
+            .comments
+            .iter_mut()
+            .filter(|comment| !comment.author.is_bot && !is_by_glee(comment))
+        {
             comment.permission = self.permission(api, &comment.author.login)?;
         }
         Ok(())

@@ -25,12 +25,12 @@ const READ: &str = "read the conversation";
 pub(super) fn split(comments: &[NewComment]) -> Vec<Vec<&NewComment>> {
     let mut reviews: Vec<Vec<&NewComment>> = Vec::new();
     for comment in comments.iter().filter(|comment| comment.line.is_some()) {
-        let is_free = |review: &&mut Vec<&NewComment>| {
+        let free = reviews.iter_mut().find(|review| {
             !review
                 .iter()
                 .any(|other| (&other.path, other.line) == (&comment.path, comment.line))
-        };
-        match reviews.iter_mut().find(is_free) {
+        });
+        match free {
             Some(review) => review.push(comment),
             None => reviews.push(vec![comment]),
         }
@@ -63,8 +63,9 @@ impl GiteaApi {
         what: &str,
     ) -> Result<(), HostError> {
         self.clear_unsubmitted(user)?;
-        let form = |comment: &&NewComment| json!({ "path": comment.path, "new_position": comment.line, "body": comment.body });
-        let comments: Vec<_> = comments.iter().map(form).collect();
+        let comments: Vec<_> = comments.iter().map(|comment| {
+ json!({ "path": comment.path, "new_position": comment.line, "body": comment.body })
+}).collect();
         let body =
             json!({ "event": "COMMENT", "commit_id": request.head.id, "comments": comments });
         self.transport
@@ -75,12 +76,12 @@ impl GiteaApi {
     /// Deletes the draft reviews that interrupted HTTP requests left on the host. Fails if a draft contains a
     /// comment that Glee did not write.
     fn clear_unsubmitted(&self, user: Option<i64>) -> Result<(), HostError> {
-        let is_own = |review: &GiteaReview| review.user.as_ref().map(|user| user.id) == user;
-        let unsubmitted = self
-            .reviews()?
-            .into_iter()
-            .filter(|review| review.is_pending() && is_own(review));
-        for review in unsubmitted.filter(|review| review.comments_count > 0) {
+        let unsubmitted = self.reviews()?.into_iter().filter(|review| {
+            review.is_pending()
+                && review.user.as_ref().map(|user| user.id) == user
+                && review.comments_count > 0
+        });
+        for review in unsubmitted {
             let comments = self.review_comments(review.id)?;
             if !comments.iter().all(|comment| has_marker(&comment.body)) {
                 return Err(HostError::PendingReview {

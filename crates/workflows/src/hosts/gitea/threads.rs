@@ -149,19 +149,19 @@ pub(super) fn of(
 /// Returns the index of the thread to which a person's comment belongs. `at` is the place of the comment.
 fn continued(places: &[ThreadPlace], at: &PlaceOnLine) -> Option<usize> {
     let is_here = |line: &PlaceOnLine| line.path == at.path && line.line == at.line;
-    let of_review = |place: &ThreadPlace| {
-        place.reviews.contains(&at.review) && place.line.as_ref().is_some_and(is_here)
-    };
-    let of_commit = |place: &ThreadPlace| {
-        place
-            .line
-            .as_ref()
-            .is_some_and(|line| is_here(line) && line.commit == at.commit)
-    };
     places
         .iter()
-        .rposition(of_review)
-        .or_else(|| places.iter().rposition(of_commit))
+        .rposition(|place| {
+            place.reviews.contains(&at.review) && place.line.as_ref().is_some_and(is_here)
+        })
+        .or_else(|| {
+            places.iter().rposition(|place| {
+                place
+                    .line
+                    .as_ref()
+                    .is_some_and(|line| is_here(line) && line.commit == at.commit)
+            })
+        })
 }
 
 impl LineComment {

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use super::address::RequestAddress;
 use super::model::{
-    ChangedFile, Check, CheckState, Comment, CommentId, Conversation, Host, HostError, HostKind,
-    NewComment, Permission, PullRequest, Thread,
+    ChangedFile, Check, CheckState, CommentId, Conversation, Host, HostError, HostKind, NewComment,
+    Permission, PullRequest, Thread,
 };
 use super::transport::Transport;
 use answers::{CheckRuns, CreatedAnswer, FileAnswer, PermissionAnswer, PullAnswer};
@@ -101,12 +101,12 @@ impl GitHub {
         if !thread.comments.first().is_some_and(|first| first.is_own) {
             return Ok(());
         }
-        let is_reply = |comment: &&mut Comment| {
+        let replies = thread.comments.iter_mut().filter(|comment| {
             !comment.is_own
                 && comment.permission == Permission::Member
                 && is_login(&comment.author.login)
-        };
-        for comment in thread.comments.iter_mut().filter(is_reply) {
+        });
+        for comment in replies {
             comment.permission = self.permission(&comment.author.login)?;
         }
         Ok(())

@@ -210,12 +210,12 @@ fn is_objection(text: &str) -> bool {
         .filter(|word| !word.is_empty())
         .map(str::to_lowercase)
         .collect();
-    let begins = |with: &&str| {
-        let mut with = with.split(' ');
+    let is_acknowledged = ACKNOWLEDGEMENTS.iter().any(|with| {
         let mut words = words.iter();
-        with.all(|word| words.next().is_some_and(|said| said == word))
-    };
-    if ACKNOWLEDGEMENTS.iter().any(begins) {
+        with.split(' ')
+            .all(|word| words.next().is_some_and(|said| said == word))
+    });
+    if is_acknowledged {
         return false;
     }
     let cites = references(text).any(|cited| cited.lines.is_some());

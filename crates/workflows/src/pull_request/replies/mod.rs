@@ -276,11 +276,13 @@ impl PendingReplies {
             let id = comment.id.clone();
             let by = comment.author.login.clone();
             let (kind, named) = commands::parse(&comment.body, review.settings.replies_object);
-            let is_told = |named: &FindingId| {
-                let mut told = of.told.iter();
-                told.any(|told| named.addresses(told.mark.name.finding))
-            };
-            if kind != ReplyKind::Other && !is_stranger && !named.iter().all(is_told) {
+            if kind != ReplyKind::Other
+                && !is_stranger
+                && !named.iter().all(|named| {
+                    let mut told = of.told.iter();
+                    told.any(|told| named.addresses(told.mark.name.finding))
+                })
+            {
                 pending.refusals.push(RefusedRuling {
                     thread: thread.id.clone(),
                     comment: id,

@@ -157,10 +157,9 @@ pub(super) fn denials(members: &[&SettledFinding], most: usize) -> Vec<String> {
 }
 
 fn how_to_reply(review: &RequestReview<'_>, members: &[&SettledFinding]) -> Option<String> {
-    let waits = |settled: &&&SettledFinding| {
-        settled.finding.mandatory && decision(review, settled).is_none()
-    };
-    members.iter().find(waits)?;
+    members
+        .iter()
+        .find(|settled| settled.finding.mandatory && decision(review, settled).is_none())?;
     let one = members
         .iter()
         .find(|settled| settled.finding.id.member > 0)

@@ -48,13 +48,12 @@ pub(crate) fn verdict(review: &RequestReview<'_>) -> String {
             number_of(disputes, "dispute")
         ));
     }
-    let failing = |notice: &&String| notice.contains(Outcome::VERIFY_FAILS);
     parts.extend(
         review
             .outcome
             .notices
             .iter()
-            .find(failing)
+            .find(|notice| notice.contains(Outcome::VERIFY_FAILS))
             .map(|notice| redact(&printable::line(notice)).into_owned()),
     );
     let found = parts.join(", ");
@@ -199,11 +198,13 @@ fn table(
     // The rows use at most half of the maximum size of the text. The other half is for the findings without a
     // comment.
     let mut size = 0;
-    let fits = |row: &&String| {
-        size += row.chars().count();
-        size <= LONGEST / 2
-    };
-    let shown: Vec<&String> = rows.iter().take_while(fits).collect();
+    let shown: Vec<&String> = rows
+        .iter()
+        .take_while(|row| {
+            size += row.chars().count();
+            size <= LONGEST / 2
+        })
+        .collect();
     let all = shown.len() == rows.len();
     if shown.is_empty() {
         return all;

@@ -75,11 +75,13 @@ impl<'a> Unread<'a> {
     }
 
     fn files(&self) -> Vec<UnreadFile> {
-        let file = |(file, language): (&&str, &String)| UnreadFile {
-            file: (*file).to_owned(),
-            language: language.clone(),
-        };
-        self.languages.iter().map(file).collect()
+        self.languages
+            .iter()
+            .map(|(file, language)| UnreadFile {
+                file: (*file).to_owned(),
+                language: language.clone(),
+            })
+            .collect()
     }
 }
 

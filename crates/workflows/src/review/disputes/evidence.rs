@@ -41,23 +41,22 @@ impl RequestBuilder<'_> {
             return Support::Missing;
         }
         let base = self.text_before(path).unwrap_or(before);
-        let is_written = |text: &String| {
-            let written = inserted(&base, text);
-            match cited.lines {
+        let is_written = versions.iter().any(|text| {
+            let is_changed = match cited.lines {
                 None => *text != base,
-                Some((first, last)) => written
+                Some((first, last)) => inserted(&base, text)
                     .iter()
                     .any(|(from, to)| *from <= last && first <= *to),
-            }
-        };
-        let is_added = |text: &String| !cited.is_in(&base) && cited.is_in(text);
-        let is_written = versions
-            .iter()
-            .any(|text| is_written(text) || is_added(text));
-        let read = |path: &str| Some(self.shown(finding.round, path)?.text);
+            };
+            is_changed || !cited.is_in(&base) && cited.is_in(text)
+        });
         if is_written {
-            Support::Written
-        } else if references::touches(dispute, ruling, cited, &read) {
+            return Support::Written;
+        }
+        let touches = references::touches(dispute, ruling, cited, &|path| {
+            Some(self.shown(finding.round, path)?.text)
+        });
+        if touches {
             Support::Exists
         } else {
             Support::Elsewhere
@@ -97,20 +96,23 @@ impl RequestBuilder<'_> {
     pub fn written(&self, shown: &[SourceFile]) -> Vec<CoderWritten> {
         let changed = self.state.file_changes();
         let paths: BTreeSet<&str> = changed.map(|change| change.file.as_str()).collect();
-        let written = |path: &str| {
-            let path = path.to_owned();
-            let file = shown.iter().find(|file| file.path == path);
-            let Some((file, base)) = file.and_then(|file| Some((file, self.text_before(&path)?)))
-            else {
-                return Some(CoderWritten {
-                    path,
-                    lines: Vec::new(),
-                });
-            };
-            let lines = inserted(&base, &file.text);
-            (!lines.is_empty()).then_some(CoderWritten { path, lines })
-        };
-        paths.into_iter().filter_map(written).collect()
+        paths
+            .into_iter()
+            .filter_map(|path| {
+                let path = path.to_owned();
+                let file = shown.iter().find(|file| file.path == path);
+                let Some((file, base)) =
+                    file.and_then(|file| Some((file, self.text_before(&path)?)))
+                else {
+                    return Some(CoderWritten {
+                        path,
+                        lines: Vec::new(),
+                    });
+                };
+                let lines = inserted(&base, &file.text);
+                (!lines.is_empty()).then_some(CoderWritten { path, lines })
+            })
+            .collect()
     }
 
     fn is_changed(&self, path: &str) -> bool {

@@ -73,8 +73,10 @@ pub(crate) fn counted_by(
     answer: Option<&CallAnswer>,
     review: &ReviewSettings,
 ) -> Result<Ruling, String> {
-    let support = |ruling: &Ruling, cited: &Reference| requests.support(dispute, ruling, cited);
-    counted(answer, review.judge.require_evidence, &support).map(|ruling| lowered(ruling, review))
+    counted(answer, review.judge.require_evidence, &|ruling, cited| {
+        requests.support(dispute, ruling, cited)
+    })
+    .map(|ruling| lowered(ruling, review))
 }
 
 /// If a ruling dismisses a finding but gives the finding a mandatory tag, the ruling becomes an ESCALATE.
@@ -111,25 +113,20 @@ fn ruling(
     require_evidence: bool,
     support: Supports<'_>,
 ) -> Option<RulingRecord> {
-    let is_own = |(_, answer): &JudgeAnswer<'_>| matches!(answer, Some(CallAnswer::Judge { ruling }) if doubt(ruling, require_evidence, support).is_none());
     let by_rule = |word: RulingWord, judges: &[JudgeAnswer<'_>]| {
-        word == RulingWord::Escalate && !judges.iter().all(is_own)
-    };
-    let vote = |(judge, answer): &JudgeAnswer<'_>| {
-        let (ruling, error) = match counted(*answer, require_evidence, support) {
-            Ok(ruling) => (Some(ruling), None),
-            Err(error) => (None, Some(error)),
-        };
-        PanelVote {
-            judge: judge.clone(),
-            ruling,
-            error,
-        }
+        word == RulingWord::Escalate && !judges.iter().all(|(_, answer)| matches!(answer, Some(CallAnswer::Judge { ruling }) if doubt(ruling, require_evidence, support).is_none()))
     };
     match judges {
         [] => None,
         [a, b, c] => {
-            let votes = [vote(a), vote(b), vote(c)];
+            let votes = [a, b, c].map(|(judge, answer)| {
+                let counted = counted(*answer, require_evidence, support);
+                PanelVote {
+                    judge: judge.clone(),
+                    error: counted.as_ref().err().cloned(),
+                    ruling: counted.ok(),
+                }
+            });
             let ruling = panel::rule(finding, findings, &votes);
             Some(RulingRecord {
                 by_rule: by_rule(ruling.ruling, judges),
@@ -178,7 +175,6 @@ fn doubt(ruling: &Ruling, require_evidence: bool, support: Supports<'_>) -> Opti
     }
     let in_rationale = || references(ruling.rationale.as_written());
     let explained = ruling.coder_evidence.is_some();
-    let unexplained = |found: &Reference| !explained && support(ruling, found) == Support::Written;
     let cited: Vec<(String, Option<Reference>)> = if ruling.citations.is_empty() {
         in_rationale()
             .map(|found| (found.path.clone(), Some(found)))
@@ -202,12 +198,12 @@ fn doubt(ruling: &Ruling, require_evidence: bool, support: Supports<'_>) -> Opti
             "the judge dismissed it citing `{citation}`, which does not exist"
         ));
     }
-    let is_elsewhere = |(_, found): &(String, Option<Reference>)| {
+    let is_elsewhere = cited.iter().all(|(_, found)| {
         found
             .as_ref()
             .is_some_and(|found| support(ruling, found) == Support::Elsewhere)
-    };
-    if cited.iter().all(is_elsewhere) {
+    });
+    if is_elsewhere {
         return Some(format!(
             "the judge dismissed it citing `{}`, which is not near the finding and which neither side names, without \
              saying what it shows",
@@ -221,7 +217,7 @@ fn doubt(ruling: &Ruling, require_evidence: bool, support: Supports<'_>) -> Opti
         .into_iter()
         .filter_map(|(_, found)| found)
         .chain(of_rationale)
-        .find(unexplained);
+        .find(|found| !explained && support(ruling, found) == Support::Written);
     written.map(|found| {
         let line = found.lines.map(|(first, _)| format!(":{first}")).unwrap_or_default();
         format!(

@@ -11,8 +11,8 @@ use jiff::Timestamp;
 use crate::review::{findings::recognition, state::ReviewState};
 use crate::run::error::RunError;
 use glee_model::domain::{
-    AgentName, DisputeId, Finding, RawFinding, RuledBy, RuledFinding, RuledPlace, Ruler, RulingRef,
-    Severity, SharedRuling, Tag,
+    DisputeId, Finding, RawFinding, RuledBy, RuledFinding, RuledPlace, Ruler, RulingRef, Severity,
+    SharedRuling, Tag,
     event::{Event, Plan},
 };
 use glee_model::rules::review::rulings;
@@ -153,19 +153,17 @@ pub fn shared_form(
     let finding = &dispute.finding;
     let last = dispute.rulings.last();
     let state = ReviewState::of(events);
-    let model = |name: &AgentName| {
-        let mut agents = state.planned().chain(&state.called_judges);
-        agents
-            .find(|agent| agent.name == *name)
-            .and_then(|agent| agent.model.clone())
-    };
     let by = match &settlement.by {
-        Ruler::Judge { name } => RuledBy {
-            judge: Some(name.clone()),
-            model: model(name),
-            person: responsible,
-            ..RuledBy::default()
-        },
+        Ruler::Judge { name } => {
+            let mut agents = state.planned().chain(&state.called_judges);
+            let judge = agents.find(|agent| agent.name == *name);
+            RuledBy {
+                judge: Some(name.clone()),
+                model: judge.and_then(|judge| judge.model.clone()),
+                person: responsible,
+                ..RuledBy::default()
+            }
+        }
         Ruler::Panel => {
             let votes = last.iter().flat_map(|last| &last.votes);
             RuledBy {
@@ -355,16 +353,15 @@ fn edit(path: &str, new: Option<New>, base: &SharedRulings) -> RawFinding {
     };
     let mut body = String::from("This review applies the rulings at the base of the change.");
     let is_there = new.is_some();
-    let read = |bytes: Vec<u8>| {
-        read(name, &bytes).map_err(|problem| format!("line {}: {}", problem.line, problem.message))
-    };
-    match new.map(|new| new.and_then(read)) {
-        Some(Ok(ruling)) => body.push_str(&format!(
-            "\nOnce merged, this ruling binds: {}",
-            summary(&ruling)
-        )),
-        Some(Err(why)) => body.push_str(&format!("\nThe file would not bind: {why}")),
-        None => {}
+    if let Some(new) = new {
+        let read = new.and_then(|bytes| {
+            read(name, &bytes)
+                .map_err(|problem| format!("line {}: {}", problem.line, problem.message))
+        });
+        body.push_str(&match read {
+            Ok(ruling) => format!("\nOnce merged, this ruling binds: {}", summary(&ruling)),
+            Err(why) => format!("\nThe file would not bind: {why}"),
+        });
     }
     if let Some(before) = before {
         let then = if is_there {

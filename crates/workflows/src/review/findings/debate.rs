@@ -78,9 +78,14 @@ impl MergedRound {
 
     /// Updates the agreement of the reviewers on a finding of the round.
     pub(crate) fn corroborate(&self, finding: &mut Finding, context: &RoundContext<'_>) {
-        let says = |at: &usize| finding.sources().any(|said| said == self.members[*at].id);
         let mut groups = self.consensus.groups.iter();
-        let group = groups.find(|group| group.members.iter().chain(&group.repeats).any(says));
+        let group = groups.find(|group| {
+            group
+                .members
+                .iter()
+                .chain(&group.repeats)
+                .any(|at| finding.sources().any(|said| said == self.members[*at].id))
+        });
         if let Some(group) = group.filter(|_| finding.consensus.is_some()) {
             let consensus = context.agreement(&self.members, &self.revisions, group);
             finding.raw.confidence = consensus.confidence;

@@ -44,8 +44,11 @@ pub(super) fn pairs(
 ) -> Vec<(f32, usize, usize)> {
     let found = by_file(found);
     let earlier = by_file(earlier);
-    let is_gone = |path: &&&str| text_of(path).is_empty();
-    let gone: Vec<&str> = earlier.keys().filter(is_gone).copied().collect();
+    let gone: Vec<&str> = earlier
+        .keys()
+        .filter(|path| text_of(path).is_empty())
+        .copied()
+        .collect();
     let mut pairs = Vec::new();
     for (file, found) in &found {
         let text = text_of(file);

@@ -567,13 +567,16 @@ fn reversed(state: &ReviewState, finding: &Finding) -> Option<FindingId> {
         if !reversal::reverses(file, lines, &text, &edit) {
             return None;
         }
-        let asked = |id: &&FindingId| {
-            state.finding(**id).is_some_and(|earlier| {
-                earlier.round < finding.round
-                    && earlier.raw.file.as_deref() == Some(file)
-                    && state.is_done(earlier.id)
+        change
+            .touched
+            .iter()
+            .find(|id| {
+                state.finding(**id).is_some_and(|earlier| {
+                    earlier.round < finding.round
+                        && earlier.raw.file.as_deref() == Some(file)
+                        && state.is_done(earlier.id)
+                })
             })
-        };
-        change.touched.iter().find(asked).copied()
+            .copied()
     })
 }

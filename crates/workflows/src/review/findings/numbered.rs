@@ -14,7 +14,6 @@ use glee_model::domain::{
     RulingRef, Untrusted,
 };
 use glee_model::rules::consensus::Member;
-use glee_store::history::queries::problems::KnownFinding;
 use glee_store::history::queries::rows::Binding;
 
 impl RoundContext<'_> {
@@ -135,11 +134,10 @@ impl RoundContext<'_> {
             });
             candidates.push(members.collect::<Vec<_>>());
         }
-        let text_then = |known: &KnownFinding| {
+        numbers::continued(&candidates, self.known, posted, owners, text_of, &|known| {
             let anchor = known.finding.anchor.as_ref()?;
             self.past.as_ref()?.text(&known.run, anchor)
-        };
-        numbers::continued(&candidates, self.known, posted, owners, text_of, &text_then)
+        })
     }
 
     /// A finding that is about the dispute of an earlier finding, even in other words or changed code, continues the

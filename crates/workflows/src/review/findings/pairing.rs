@@ -137,8 +137,11 @@ impl<'p> Earlier<'p> {
         if let Some(line) = new.line() {
             let lines = line.saturating_sub(NEAR)..=line.saturating_add(NEAR);
             for (_, indices) in self.at_line.range(lines) {
-                let is_elsewhere = |known: &&usize| self.placed[**known].anchor.block != block;
-                candidates.extend(indices.iter().filter(is_elsewhere));
+                candidates.extend(
+                    indices
+                        .iter()
+                        .filter(|known| self.placed[**known].anchor.block != block),
+                );
             }
         }
         candidates

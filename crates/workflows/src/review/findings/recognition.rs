@@ -121,11 +121,10 @@ pub fn earlier<'a>(
     let is_over = |one: &Ruled<'_>| one.binding.ended.is_some() || one.fallen.is_some();
     let likeness = |one: &Ruled<'_>| one.likeness.same().unwrap_or_default();
     sure.sort_by(|a, b| {
-        let newest = || age(b.binding).cmp(&age(a.binding));
         is_over(a)
             .cmp(&is_over(b))
             .then(likeness(b).total_cmp(&likeness(a)))
-            .then_with(newest)
+            .then_with(|| age(b.binding).cmp(&age(a.binding)))
             .then(a.index.cmp(&b.index))
     });
     let mut bound: BTreeMap<usize, Ruled<'_>> = BTreeMap::new();
@@ -327,14 +326,15 @@ fn ruled(found: &Finding, binding: &Binding, lists: &MergeSettings) -> Option<Ev
         );
         return Some(EventKind::notice(text));
     }
-    let is_mandatory = |tag| lists.is_mandatory(&Severity::known(tag));
-    (!new_tag.is_some_and(is_mandatory)).then_some(EventKind::Review(ReviewEvent::AlreadyRuled {
-        finding,
-        dispute,
-        disposition,
-        new_tag,
-        insisted: false,
-    }))
+    (!new_tag.is_some_and(|tag| lists.is_mandatory(&Severity::known(tag)))).then_some(
+        EventKind::Review(ReviewEvent::AlreadyRuled {
+            finding,
+            dispute,
+            disposition,
+            new_tag,
+            insisted: false,
+        }),
+    )
 }
 
 /// The rulings in force about code in `files`, or about code that moved to one of these files.
@@ -359,19 +359,20 @@ pub(crate) fn in_force(
             .anchors()
             .any(|anchor| has_place(binding, anchor, path, blocks))
     };
-    let binds = |binding: &&Binding| {
-        let closes = binding
-            .disposition
-            .as_ref()
-            .is_some_and(Disposition::closes);
-        // A ruling that changed nothing but the tag of a finding is left out, so that reviewers raise the finding
-        // again.
-        closes && binding.new_tag.is_none() && binding.ended.is_none()
-    };
-    let in_force = not_reopened(bindings).filter(binds).filter(|binding| {
-        let mut shown = files.iter().zip(&blocks);
-        shown.any(|(file, blocks)| is_in(binding, &file.path, blocks))
-    });
+    let in_force = not_reopened(bindings)
+        .filter(|binding| {
+            let closes = binding
+                .disposition
+                .as_ref()
+                .is_some_and(Disposition::closes);
+            // A ruling that changed nothing but the tag of a finding is left out, so that reviewers raise the finding
+            // again.
+            closes && binding.new_tag.is_none() && binding.ended.is_none()
+        })
+        .filter(|binding| {
+            let mut shown = files.iter().zip(&blocks);
+            shown.any(|(file, blocks)| is_in(binding, &file.path, blocks))
+        });
     in_force.filter_map(shown).collect()
 }
 
@@ -394,8 +395,9 @@ type RuledPlace<'a> = (usize, usize, &'a Anchor);
 /// Each finding of a run is a separate problem. Each ruling is about one problem. Therefore, a ruling supersedes
 /// at most one ruling of each of the other runs. It supersedes only a ruling all of whose places it judged, too.
 pub fn superseded(bindings: &[Binding]) -> BTreeMap<usize, usize> {
-    let is_ruled = |index: &usize| bindings[*index].disposition.is_some();
-    let mut oldest_first: Vec<usize> = (0..bindings.len()).filter(is_ruled).collect();
+    let mut oldest_first: Vec<usize> = (0..bindings.len())
+        .filter(|index| bindings[*index].disposition.is_some())
+        .collect();
     oldest_first.sort_by(|a, b| age(&bindings[*a]).cmp(&age(&bindings[*b])));
     let mut blocks: HashMap<(&str, &str), Vec<RuledPlace<'_>>> = HashMap::new();
     for (rank, index) in oldest_first.iter().enumerate() {

@@ -6,7 +6,6 @@
 //! uncertain whether a finding repeats a dispute, the finding remains open and refers to the dispute.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::RangeInclusive;
 use std::rc::Rc;
 
 use crate::review::disputes::references::exists;
@@ -80,9 +79,12 @@ pub(crate) fn lost(
     here: &[&str],
     text_of: TextOf<'_>,
 ) -> Option<(Location, CitedChange)> {
-    let read = |path: &str| Some(text_of(path)).filter(|text| !text.is_empty());
     binding.cited.iter().find_map(|code| {
-        let changes = here.iter().map(|here| cited::change(code, here, &read));
+        let changes = here.iter().map(|here| {
+            cited::change(code, here, &|path| {
+                Some(text_of(path)).filter(|text| !text.is_empty())
+            })
+        });
         let changes: Option<Vec<CitedChange>> = changes.collect();
         Some((code.location(), *changes?.first()?))
     })
@@ -130,8 +132,12 @@ pub(crate) fn named(
                 .number()
                 .and_then(|number| past.dispute(number))
                 .map(|dispute| {
-                    let reviewed = |path: &str| past.reviewed(&binding.run, path);
-                    new_evidence(finding, &dispute, &reviewed, round)
+                    new_evidence(
+                        finding,
+                        &dispute,
+                        &|path| past.reviewed(&binding.run, path),
+                        round,
+                    )
                 }),
             _ => None,
         };
@@ -166,13 +172,12 @@ fn ruled_places<'a>(
     let places = finding.anchored().map(|(place, now)| {
         let mut ruled = binding.anchors();
         let ruled = ruled.find(|ruled| {
-            let is_inside = |block: RangeInclusive<u32>| match place.line {
-                Some(line) => block.contains(&line),
-                None => ruled.block == now.block,
-            };
             let is_other = matches!((ruled.cwe, now.cwe), (Some(a), Some(b)) if a != b);
             !is_other
-                && block(ruled, &now.file).is_some_and(is_inside)
+                && block(ruled, &now.file).is_some_and(|block| match place.line {
+                    Some(line) => block.contains(&line),
+                    None => ruled.block == now.block,
+                })
                 && (ruled.file == now.file || block(ruled, &ruled.file).is_none())
         });
         Some((ruled?, now))
@@ -207,41 +212,6 @@ fn new_evidence(
     let text_of = |path: &str| Some((round.text_of)(path)).filter(|text| !text.is_empty());
     let is_same_file =
         |a: &str, b: &str| a == b || a.ends_with(&format!("/{b}")) || b.ends_with(&format!("/{a}"));
-    let lines_of = |text: &str, (first, last): (u32, u32)| -> Vec<String> {
-        let lines = text.lines().skip(first.saturating_sub(1) as usize);
-        lines
-            .take((last - first) as usize + 1)
-            .map(|line| line.trim().to_owned())
-            .collect()
-    };
-    let is_new = |one: &Reference| {
-        let path = one.path.as_str();
-        let Some(text) = text_of(path).filter(|_| exists(one, &text_of)) else {
-            return false;
-        };
-        if let [test] = one.names.as_slice() {
-            let is_known = known.iter().any(|known| known.names == one.names);
-            return !is_known && identity::identifiers(&text).any(|word| word == test);
-        }
-        let Some(lines) = one.lines else { return false };
-        let overlaps = |other: (u32, u32)| other.0 <= lines.1 && lines.0 <= other.1;
-        let of_file = |other: &&Reference| is_same_file(&other.path, path);
-        let places = || known.iter().chain(own.iter().flatten()).filter(of_file);
-        if places().filter_map(|place| place.lines).any(overlaps) {
-            return false;
-        }
-        let before: BTreeSet<String> = reviewed(path)
-            .iter()
-            .flat_map(|text| {
-                places()
-                    .filter_map(|place| place.lines)
-                    .flat_map(|lines| lines_of(text, lines))
-            })
-            .collect();
-        lines_of(&text, lines)
-            .iter()
-            .any(|line| !line.is_empty() && !before.contains(line))
-    };
     let raw = &finding.raw;
     let now: Vec<&str> = [&raw.title, &raw.body]
         .into_iter()
@@ -249,9 +219,39 @@ fn new_evidence(
         .map(Untrusted::as_written)
         .collect();
     let mut evidence: Vec<Untrusted> = Vec::new();
-    for one in now.iter().flat_map(|text| cited(text)).filter(is_new) {
+    for one in now.iter().flat_map(|text| cited(text)) {
+        let path = one.path.as_str();
+        let Some(text) = text_of(path).filter(|_| exists(&one, &text_of)) else {
+            continue;
+        };
+        let is_new = if let [test] = one.names.as_slice() {
+            !known.iter().any(|known| known.names == one.names)
+                && identity::identifiers(&text).any(|word| word == test)
+        } else if let Some(lines) = one.lines {
+            let places: Vec<(u32, u32)> = known
+                .iter()
+                .chain(own.iter().flatten())
+                .filter(|other| is_same_file(&other.path, path))
+                .filter_map(|place| place.lines)
+                .collect();
+            if places
+                .iter()
+                .any(|(first, last)| *first <= lines.1 && lines.0 <= *last)
+            {
+                continue;
+            }
+            let before: BTreeSet<String> = reviewed(path)
+                .iter()
+                .flat_map(|text| places.iter().flat_map(|lines| lines_of(text, *lines)))
+                .collect();
+            lines_of(&text, lines)
+                .iter()
+                .any(|line| !line.is_empty() && !before.contains(line))
+        } else {
+            false
+        };
         let shown = Untrusted::from(one.to_string());
-        if !evidence.contains(&shown) {
+        if is_new && !evidence.contains(&shown) {
             evidence.push(shown);
         }
     }
@@ -262,6 +262,14 @@ fn new_evidence(
         .filter(|failed| names(&now, &failed.command) && !names(&then, &failed.command));
     evidence.extend(failing.map(|failed| format!("`{}`", failed.command).into()));
     evidence
+}
+
+fn lines_of(text: &str, (first, last): (u32, u32)) -> Vec<String> {
+    text.lines()
+        .skip(first.saturating_sub(1) as usize)
+        .take((last - first) as usize + 1)
+        .map(|line| line.trim().to_owned())
+        .collect()
 }
 
 /// Returns the location of a finding. A citation of the finding's own location is not evidence for the finding.
@@ -415,8 +423,9 @@ pub(crate) fn may_repeat(
 /// person is responsible for the ruling.
 pub(crate) fn may_close(found: &Finding, binding: &Binding) -> bool {
     let disposition = binding.disposition.as_ref();
-    let needs_person = |disposition| rulings::needs_person_for(disposition, &found.raw);
-    binding.is_vouched || !disposition.is_some_and(needs_person)
+    binding.is_vouched
+        || !disposition
+            .is_some_and(|disposition| rulings::needs_person_for(disposition, &found.raw))
 }
 
 #[cfg(test)]

@@ -203,14 +203,13 @@ fn earlier(
 
 /// The numbers of the problems with a dispute.
 fn disputed(known: &[KnownFinding], bindings: &[Binding]) -> BTreeSet<u32> {
-    let is_disputed = |earlier: &&KnownFinding| {
+    let disputed = known.iter().filter(|earlier| {
         let mut bindings = bindings.iter();
         bindings.any(|binding| {
             binding.problem.as_ref() == Some(&earlier.key)
                 || binding.number().is_some() && binding.finding.number == earlier.finding.id.number
         })
-    };
-    let disputed = known.iter().filter(is_disputed);
+    });
     disputed.map(|earlier| earlier.number).collect()
 }
 
@@ -330,8 +329,11 @@ impl<'a> Shown<'a> {
                 continue;
             };
             let known = self.lines.get(path);
-            let is_new = |line: &u32| known.is_none_or(|known| !known.contains(line));
-            lines.extend(block.filter(is_new).map(|line| (path, line)));
+            lines.extend(
+                block
+                    .filter(|line| known.is_none_or(|known| !known.contains(line)))
+                    .map(|line| (path, line)),
+            );
         }
         for (path, line) in &lines {
             let text = self.texts[path].lines().nth(*line as usize - 1);

@@ -33,13 +33,6 @@ impl DisputeCode {
         // If the stored files of the round cannot be loaded, the code of the round is omitted.
         drop(sources.load(finding.round, None));
         let before = ReviewState::of(events).before;
-        let text_of = |path: &str| {
-            sources.shown(finding.round, path).or_else(|| {
-                let (_, tree) = before.as_ref()?;
-                let text = String::from_utf8(trees?.read_at(tree, path)?).ok()?;
-                Some(Redaction::ON.text(&text)).filter(|text| !text.contains('\0'))
-            })
-        };
         let rulings = dispute
             .rulings
             .iter()
@@ -53,7 +46,13 @@ impl DisputeCode {
             .collect();
         Self {
             finding: sources.excerpt(finding),
-            cited: references::cited(finding, &texts, &text_of),
+            cited: references::cited(finding, &texts, &|path| {
+                sources.shown(finding.round, path).or_else(|| {
+                    let (_, tree) = before.as_ref()?;
+                    let text = String::from_utf8(trees?.read_at(tree, path)?).ok()?;
+                    Some(Redaction::ON.text(&text)).filter(|text| !text.contains('\0'))
+                })
+            }),
         }
     }
 }

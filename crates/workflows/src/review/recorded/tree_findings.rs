@@ -162,8 +162,9 @@ impl TreeQuery<'_> {
             let Some(settled) = outcome.finding(raised.finding.id) else {
                 continue;
             };
-            let is_in_force = |binding: &Binding| !raised.has_left(binding, &text_of);
-            let (settled, own) = by_own_ruling(settled, outcome, &bindings, &is_in_force);
+            let (settled, own) = by_own_ruling(settled, outcome, &bindings, &|binding| {
+                !raised.has_left(binding, &text_of)
+            });
             found.push((raised, settled, own));
         }
         let others = self.by_other_rulings(&found, &bindings, &text_of);

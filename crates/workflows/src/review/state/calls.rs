@@ -2,7 +2,7 @@
 
 use super::{RecordedCall, ReviewState};
 use glee_agents::Session;
-use glee_model::domain::event::{CallAnswer, CallId, Purpose, TreeChange};
+use glee_model::domain::event::{CallAnswer, CallId, Purpose};
 use glee_model::domain::{AgentName, AnswerStatus, CallMetadata, CodeRead, FailureKind, Usage};
 use glee_model::rules::review::progress::RECHECKS;
 
@@ -86,12 +86,11 @@ impl ReviewState {
     /// The number of tree changes before the coders were asked. The coders of a round are asked about the same code, so a
     /// change by one of them counts for the findings of all.
     fn changes_before(&self, call: &CallId) -> usize {
-        let is_of_round = |change: &&TreeChange| {
+        let of_round = self.tree_changes.iter().rev().take_while(|change| {
             matches!(call.purpose, Purpose::Respond { .. })
                 && change.call.purpose == call.purpose
                 && change.call.attempt > self.asked_before(&change.call.agent)
-        };
-        let of_round = self.tree_changes.iter().rev().take_while(is_of_round);
+        });
         self.tree_changes.len() - of_round.count()
     }
 

@@ -88,19 +88,18 @@ impl ReviewState {
                 .keys()
                 .any(|id| id.purpose == Purpose::Judge { dispute: number })
         };
-        let waits = |dispute: &&Dispute| match (named, dispute.route) {
-            (Some(Route::Judge), Some(Route::Judge)) => {
-                !judged(dispute.number) && !dispute.rulings.is_empty()
-            }
-            (Some(_), _) => true,
-            (None, None) => is_fix && !self.is_judged_first(&dispute.finding),
-            (None, Some(Route::Human)) => !self.chosen.contains_key(&dispute.number),
-            (None, Some(Route::Judge | Route::Discard)) => false,
-        };
         self.disputes
             .values()
             .filter(|dispute| dispute.is_open())
-            .filter(waits)
+            .filter(|dispute| match (named, dispute.route) {
+                (Some(Route::Judge), Some(Route::Judge)) => {
+                    !judged(dispute.number) && !dispute.rulings.is_empty()
+                }
+                (Some(_), _) => true,
+                (None, None) => is_fix && !self.is_judged_first(&dispute.finding),
+                (None, Some(Route::Human)) => !self.chosen.contains_key(&dispute.number),
+                (None, Some(Route::Judge | Route::Discard)) => false,
+            })
             .map(|dispute| dispute.number)
             .collect()
     }
@@ -244,8 +243,10 @@ impl ReviewState {
     }
 
     pub fn repairs(&self, round: u32) -> usize {
-        let is_repair = |id: &&CallId| id.purpose == Purpose::Repair { round };
-        self.calls.keys().filter(is_repair).count()
+        self.calls
+            .keys()
+            .filter(|id| id.purpose == Purpose::Repair { round })
+            .count()
     }
 
     pub fn mode(&self) -> Mode {

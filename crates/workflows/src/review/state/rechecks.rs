@@ -23,18 +23,17 @@ impl ReviewState {
 
     /// The implemented findings that the agent raised and still has to re-check.
     pub(crate) fn recheck_items(&self, agent: &AgentName) -> Vec<FindingId> {
-        let is_changed = |finding: &&Finding| {
-            use FindingState::{NotResolved, Resolved, Unchecked, Unconfirmed};
-            matches!(
-                self.finding_state(finding),
-                Unchecked | Unconfirmed | NotResolved | Resolved
-            )
-        };
         self.findings
             .iter()
             .filter(|finding| self.checkers(finding).any(|name| name == agent))
             .filter(|finding| self.progress(finding.id).lacks_check(agent))
-            .filter(is_changed)
+            .filter(|finding| {
+                use FindingState::{NotResolved, Resolved, Unchecked, Unconfirmed};
+                matches!(
+                    self.finding_state(finding),
+                    Unchecked | Unconfirmed | NotResolved | Resolved
+                )
+            })
             .map(|finding| finding.id)
             .collect()
     }

@@ -114,8 +114,7 @@ impl ReviewState {
                 .iter()
                 .filter(|other| other.id.number != one.id.number);
             for other in others {
-                let has_left = |was: &FindingId| was.number == other.id.number;
-                let was = one.was.filter(has_left);
+                let was = one.was.filter(|was| was.number == other.id.number);
                 self.separated.extend(was.map(|was| (was, one.id)));
                 for said in one.sources() {
                     let pairs = other

@@ -13,9 +13,10 @@ impl ReviewWorkflow {
         let requests = self.requests(&[]);
         let finding = &dispute.finding;
         let redaction = self.resources.redaction();
-        let text_of = |path: &str| Some(redaction.text(&requests.shown_text(finding.round, path)?));
         let evidence: Vec<&Untrusted> = dispute.objection.evidence.iter().collect();
-        references::cited(finding, &evidence, &text_of)
+        references::cited(finding, &evidence, &|path| {
+            Some(redaction.text(&requests.shown_text(finding.round, path)?))
+        })
     }
 
     fn question(&self, number: DisputeNumber) -> Option<PersonQuestion> {

@@ -249,14 +249,13 @@ fn parents() -> Option<std::collections::HashMap<i32, i32>> {
         .args(["-A", "-o", "pid=,ppid="])
         .output()
         .ok()?;
-    let pair = |line: &str| {
-        let mut words = line.split_whitespace().map(|word| word.parse().ok());
-        Some((words.next()??, words.next()??))
-    };
     listed.status.success().then(|| {
         String::from_utf8_lossy(&listed.stdout)
             .lines()
-            .filter_map(pair)
+            .filter_map(|line| {
+                let mut words = line.split_whitespace().map(|word| word.parse().ok());
+                Some((words.next()??, words.next()??))
+            })
             .collect()
     })
 }

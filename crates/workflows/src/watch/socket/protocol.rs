@@ -251,9 +251,10 @@ pub fn for_agent(item: WatchMessage) -> WatchMessage {
 /// Accepts a name of up to 64 ASCII letters, digits, `.`, `_` and `-`. The first character must be a letter or a
 /// digit.
 pub fn name(name: &str) -> Result<AgentName, String> {
-    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let is_name = name.len() <= NAME
-        && name.chars().all(fits)
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))
         && name.starts_with(|c: char| c.is_ascii_alphanumeric());
     if is_name {
         Ok(name.into())

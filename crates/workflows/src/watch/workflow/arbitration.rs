@@ -102,16 +102,15 @@ impl WatchWorkflow {
     /// The disputes that have no recorded ruling although the judge's last attempt has ended.
     fn unruled(&self) -> Vec<DisputeNumber> {
         let waiting = self.judgements();
-        let is_due = |(number, disputed): &(&DisputeNumber, &Disputed)| {
-            disputed.dispute.rulings.is_empty()
-                && waiting
-                    .iter()
-                    .all(|call| call.purpose != Purpose::Judge { dispute: **number })
-        };
         self.state
             .disputes
             .iter()
-            .filter(is_due)
+            .filter(|(number, disputed)| {
+                disputed.dispute.rulings.is_empty()
+                    && waiting
+                        .iter()
+                        .all(|call| call.purpose != Purpose::Judge { dispute: **number })
+            })
             .map(|(number, _)| *number)
             .collect()
     }

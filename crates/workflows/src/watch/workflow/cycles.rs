@@ -37,8 +37,10 @@ impl WatchWorkflow {
         else {
             return false;
         };
-        let is_over = |until: Instant| asked.is_answered() || until <= Instant::now();
-        self.state.status == WatchStatus::Paused && self.clarify_until.is_some_and(is_over)
+        self.state.status == WatchStatus::Paused
+            && self
+                .clarify_until
+                .is_some_and(|until| asked.is_answered() || until <= Instant::now())
     }
 
     /// Starts a review cycle if at least one agent answered the clarification.

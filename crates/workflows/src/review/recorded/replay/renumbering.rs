@@ -9,23 +9,22 @@ use crate::review::schedule;
 use glee_model::domain::event::{
     CallAnswer, CallId, DisputeEvent, EventKind, ReviewEvent, TreeChange,
 };
-use glee_model::domain::{Dispute, DisputeNumber, Finding, FindingId, Response};
+use glee_model::domain::{Dispute, DisputeNumber, FindingId, Response};
 
 impl Replay<'_> {
     /// For each recorded finding, the ids of all findings in the replay that match the recorded finding.
     pub(super) fn now(&self, ids: impl IntoIterator<Item = FindingId>) -> Vec<Vec<FindingId>> {
         let same = Same::of(&self.state.findings);
-        let now = |known: &Finding| {
-            same.places(known)
-                .into_iter()
-                .map(|place| self.state.findings[place].id)
-                .collect()
-        };
         // An answer can name a member by the id that it had before a ruling separated it from its group.
         let separated = &self.record.separated;
         ids.into_iter()
-            .map(|id| separated.get(&id).copied().unwrap_or(id))
-            .map(|id| self.record.finding(id).map(now).unwrap_or_default())
+            .map(|id| {
+                let known = self
+                    .record
+                    .finding(separated.get(&id).copied().unwrap_or(id));
+                let places = known.into_iter().flat_map(|known| same.places(known));
+                places.map(|place| self.state.findings[place].id).collect()
+            })
             .collect()
     }
 

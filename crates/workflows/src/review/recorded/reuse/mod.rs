@@ -126,14 +126,15 @@ fn rules(root: &Path) -> BTreeMap<String, String> {
         .into_iter()
         .flatten()
         .flatten();
-    let content = |entry: std::fs::DirEntry| {
-        let bytes = files::read(&entry.path()).ok()?;
-        Some((
-            entry.file_name().to_string_lossy().into_owned(),
-            hash(&[&bytes]),
-        ))
-    };
-    entries.filter_map(content).collect()
+    entries
+        .filter_map(|entry| {
+            let bytes = files::read(&entry.path()).ok()?;
+            Some((
+                entry.file_name().to_string_lossy().into_owned(),
+                hash(&[&bytes]),
+            ))
+        })
+        .collect()
 }
 
 /// The instructions in the folders of a program's settings, such as `~/.claude/CLAUDE.md`.
@@ -263,8 +264,9 @@ impl Archive<'_> {
             let left = left.filter(|left| !left.is_empty());
             // An answer about two parts of one file in one call could not be told apart by the file.
             let shares_file = joined.last().is_some_and(|(files, _)| {
-                let is_in = |covered: &Coverage| files.iter().any(|file| file.file == covered.file);
-                shard.iter().any(is_in)
+                shard
+                    .iter()
+                    .any(|covered| files.iter().any(|file| file.file == covered.file))
             });
             let together = joined
                 .last()
@@ -292,8 +294,9 @@ impl Archive<'_> {
 
     fn shown(&self, file: SourceFile, sources: &Sources, bindings: &[Binding]) -> ShownFile {
         let lines = file.text.lines().count();
-        let text_of = |path: &str| sources.text(ROUND, path, self.workspace);
-        let rulings = rulings(bindings, &file, &text_of);
+        let rulings = rulings(bindings, &file, &|path| {
+            sources.text(ROUND, path, self.workspace)
+        });
         let file = self
             .redaction
             .files(vec![file])

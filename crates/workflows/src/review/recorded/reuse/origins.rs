@@ -86,10 +86,9 @@ impl MergedRun {
             return Some(merged.finding);
         }
         let path = raw.file.as_deref()?;
-        let is_same = |merged: &&MergedInto| {
+        let found = of_title.values().filter(|merged| {
             placed(&merged.raw, &[path]).is_some_and(|(_, merged)| place(&merged) == place(raw))
-        };
-        let found = of_title.values().filter(is_same);
+        });
         let first = found.min_by_key(|merged| merged.rank());
         first.map(|merged| merged.finding)
     }

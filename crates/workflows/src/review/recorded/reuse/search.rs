@@ -53,8 +53,10 @@ fn under_review(file: &SourceFile) -> u64 {
 
 /// Whether two lists of line ranges share a line. An empty list stands for all lines.
 fn overlap(a: &[(u32, u32)], b: &[(u32, u32)]) -> bool {
-    let meets = |(first, last): &(u32, u32)| b.iter().any(|(from, to)| first <= to && from <= last);
-    a.is_empty() || b.is_empty() || a.iter().any(meets)
+    a.is_empty()
+        || b.is_empty()
+        || a.iter()
+            .any(|(first, last)| b.iter().any(|(from, to)| first <= to && from <= last))
 }
 
 impl<'a> Finder<'a> {
