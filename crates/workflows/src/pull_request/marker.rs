@@ -152,13 +152,6 @@ pub(super) fn summary() -> String {
 /// problem.
 pub(super) fn ruling(ruling: &SharedRuling) -> Option<String> {
     let cut = |text: &Untrusted| text.first(TEXT);
-    let items = |items: &[Untrusted]| {
-        items
-            .iter()
-            .take(ITEMS)
-            .map(|item| item.first(TEXT / 4))
-            .collect()
-    };
     let mut short = ruling.clone();
     for finding in short.findings_mut() {
         finding.title = cut(&finding.title);
@@ -174,6 +167,14 @@ pub(super) fn ruling(ruling: &SharedRuling) -> Option<String> {
     });
     let written = line("ruling", &small);
     (small.problem().is_none() && written.len() <= WRITTEN).then_some(written)
+}
+
+fn items(items: &[Untrusted]) -> Vec<Untrusted> {
+    items
+        .iter()
+        .take(ITEMS)
+        .map(|item| item.first(TEXT / 4))
+        .collect()
 }
 
 fn line(kind: &str, data: &impl Serialize) -> String {
@@ -323,17 +324,21 @@ pub fn rulings(conversation: &Conversation) -> RequestRulings {
             }
         }
     }
-    let count = |number: usize, what: &str, why: &str| match number {
-        0 => None,
-        1 => Some(format!("1 {what} in the pull request is ignored: {why}")),
-        number => Some(format!(
-            "{number} {what}s in the pull request are ignored: {why}"
-        )),
-    };
-    let broken = count(broken, "marker", "its data cannot be read");
-    let edited = count(edited, "comment with a ruling", "the comment was edited");
+    let ignored = [
+        (broken, "marker", "its data cannot be read"),
+        (edited, "comment with a ruling", "the comment was edited"),
+    ];
+    let notices = ignored
+        .into_iter()
+        .filter_map(|(number, what, why)| match number {
+            0 => None,
+            1 => Some(format!("1 {what} in the pull request is ignored: {why}")),
+            number => Some(format!(
+                "{number} {what}s in the pull request are ignored: {why}"
+            )),
+        });
     RequestRulings {
         rulings: newest.into_values().collect(),
-        notices: broken.into_iter().chain(edited).collect(),
+        notices: notices.collect(),
     }
 }

@@ -91,7 +91,7 @@ pub fn plan(review: &RequestReview<'_>) -> Publication {
         .chain(replied)
         .find(is_summary);
     // Hosts can change the line breaks of a text, and the white space at its end.
-    if !existing.is_some_and(|old| old.body.as_written().replace("\r\n", "\n").trim_end() == body) {
+    if existing.is_none_or(|old| old.body.as_written().replace("\r\n", "\n").trim_end() != body) {
         publication.summary = Some(SummaryChange {
             existing: existing.map(|comment| comment.id.clone()),
             body,

@@ -68,18 +68,16 @@ impl<'a> RequestStanding<'a> {
     }
 
     fn before(review: &RequestReview<'a>, settled: &'a SettledFinding) -> Self {
-        let known = || {
-            review
-                .outcome
-                .dispute_of(settled)
-                .map(KnownDecision::of)
-                .unwrap_or_default()
-        };
+        let known = review
+            .outcome
+            .dispute_of(settled)
+            .map(KnownDecision::of)
+            .unwrap_or_default();
         match &settled.state {
             FindingState::Resolved | FindingState::Unchecked => Self::Quiet,
-            FindingState::Disputed { .. } => Self::Escalated(known()),
-            FindingState::Enforced { .. } => Self::Enforced(known()),
-            FindingState::Dismissed { .. } | FindingState::Discarded => Self::Closed(known()),
+            FindingState::Disputed { .. } => Self::Escalated(known),
+            FindingState::Enforced { .. } => Self::Enforced(known),
+            FindingState::Dismissed { .. } | FindingState::Discarded => Self::Closed(known),
             FindingState::AlreadyRuled {
                 dispute,
                 disposition,
@@ -92,7 +90,7 @@ impl<'a> RequestStanding<'a> {
                 let decision = KnownDecision {
                     disposition: Some(disposition),
                     rationale,
-                    ..known()
+                    ..known
                 };
                 if disposition.closes() {
                     Self::Closed(decision)

@@ -362,15 +362,14 @@ impl<'a> Due<'a> {
     }
 
     fn changes(mut self, of: &FindingThread<'_>) -> Vec<ThreadChange> {
-        let resolve = |is_resolved| ThreadChange::Resolve {
-            thread: self.thread.clone(),
-            is_resolved,
-        };
         let mut changes = Vec::new();
         let is_over = self.is_over();
         let is_closing = self.replies.iter().any(|reply| closes(&reply.statement));
         if is_over && is_closing && !self.thread.is_resolved {
-            changes.push(resolve(true));
+            changes.push(ThreadChange::Resolve {
+                thread: self.thread.clone(),
+                is_resolved: true,
+            });
         }
         let reopens = self.thread.is_resolved && !is_over && self.opens();
         for reply in self.replies {

@@ -85,42 +85,44 @@ pub fn loosened(now: &Settings, than: &Settings) -> Vec<Loosened> {
             },
     } = now;
     let mut found = Vec::new();
-    let mut add = |is_loosened: bool, what: &str, text: &str| {
+    let settings = [
+        // An advisory can lower the severity of a finding, and a missing one can no longer raise it.
+        (
+            *path != than.advisories.path || *url != than.advisories.url,
+            "advisories",
+            "other advisories are consulted",
+        ),
+        (
+            strictness(*sandbox) < strictness(than.sandbox),
+            "sandbox",
+            "reviewers and judges run in a weaker sandbox",
+        ),
+        (
+            !secrets && than.redaction.secrets,
+            "redaction.secrets",
+            "secrets are sent to agents",
+        ),
+        (
+            !block_private_keys && than.redaction.block_private_keys,
+            "redaction.block_private_keys",
+            "private keys are sent to agents",
+        ),
+        (
+            *mode == PrMode::Warn && than.pr.mode == PrMode::Enforce,
+            "pr.mode",
+            "the check on a pull request never fails",
+        ),
+        (
+            *author_may_rule && !than.pr.author_may_rule,
+            "pr.author_may_rule",
+            "the author of a change may rule on it",
+        ),
+    ];
+    for (is_loosened, what, text) in settings {
         if is_loosened {
             found.push(Loosened::new(what, text));
         }
-    };
-    // An advisory can lower the severity of a finding, and a missing one can no longer raise it.
-    add(
-        *path != than.advisories.path || *url != than.advisories.url,
-        "advisories",
-        "other advisories are consulted",
-    );
-    add(
-        strictness(*sandbox) < strictness(than.sandbox),
-        "sandbox",
-        "reviewers and judges run in a weaker sandbox",
-    );
-    add(
-        !secrets && than.redaction.secrets,
-        "redaction.secrets",
-        "secrets are sent to agents",
-    );
-    add(
-        !block_private_keys && than.redaction.block_private_keys,
-        "redaction.block_private_keys",
-        "private keys are sent to agents",
-    );
-    add(
-        *mode == PrMode::Warn && than.pr.mode == PrMode::Enforce,
-        "pr.mode",
-        "the check on a pull request never fails",
-    );
-    add(
-        *author_may_rule && !than.pr.author_may_rule,
-        "pr.author_may_rule",
-        "the author of a change may rule on it",
-    );
+    }
     found.extend(of_review(review, &than.review, reviewers_of(now).len()));
     found.extend(of_ages(max_age, &than.rulings.max_age));
     found.extend(of_agents(now, than));
@@ -175,15 +177,15 @@ fn of_review(now: &ReviewSettings, than: &ReviewSettings, asked: usize) -> Vec<L
         "review.recheck",
         "no reviewer checks a fix".to_owned(),
     );
-    let needed = |quorum: Option<u32>| {
+    let [needed, needed_then] = [*quorum, than.quorum].map(|quorum| {
         quorum.map_or(usize::MAX, |quorum| {
             usize::try_from(quorum).unwrap_or(usize::MAX)
         })
-    };
+    });
     add(
-        needed(*quorum) < needed(than.quorum) && needed(*quorum) < asked,
+        needed < needed_then && needed < asked,
         "review.quorum",
-        format!("{} of {asked} reviewers suffice", needed(*quorum)),
+        format!("{needed} of {asked} reviewers suffice"),
     );
     for command in than
         .verify

@@ -44,9 +44,7 @@ use crate::run::resources::RunResources;
 use crate::run::workflow::Workflow as _;
 use crate::run::write_guard::WriteGuard;
 use glee_model::domain::event::{AtBase, EventKind, FixRequest, Mode, Plan, ReviewEvent, RunEvent};
-use glee_model::domain::{
-    Agent, AgentName, Dispute, DisputeNumber, ExitReason, Outcome, Route, RunId, Usage,
-};
+use glee_model::domain::{Agent, Dispute, DisputeNumber, ExitReason, Outcome, Route, RunId, Usage};
 use glee_workspace::{Target, Unfollowed, WorkspaceError};
 
 pub use crate::review::recorded::preview::{Preview, PreviewQuery, preview};
@@ -332,27 +330,27 @@ fn budget_notices(review: &ReviewWorkflow, rest: Rest) -> Vec<String> {
             &then,
         ));
     }
-    let untold = |key: &str, is_unknown: &dyn Fn(&Usage) -> bool| {
-        let embedded = |name: &AgentName| {
-            state
-                .planned()
-                .any(|agent| agent.name == *name && agent.is_embedded())
-        };
-        let silent = state
-            .calls
-            .iter()
-            .filter(|(id, call)| is_unknown(&call.usage) && !embedded(&id.agent));
-        let names: BTreeSet<&str> = silent.map(|(id, _)| id.agent.0.as_str()).collect();
-        let names = names.into_iter().collect::<Vec<_>>().join(", ");
-        (!names.is_empty()).then(|| format!("`{key}` does not limit {names}: its usage is unknown"))
-    };
     if caps.tokens.is_some() {
-        notices.extend(untold("budget.tokens", &|usage| {
+        notices.extend(untold(state, "budget.tokens", |usage| {
             usage.input_tokens.is_none() && usage.output_tokens.is_none()
         }));
     }
     if caps.usd.is_some() {
-        notices.extend(untold("budget.usd", &|usage| usage.usd.is_none()));
+        notices.extend(untold(state, "budget.usd", |usage| usage.usd.is_none()));
     }
     notices
+}
+
+fn untold(state: &ReviewState, key: &str, is_unknown: impl Fn(&Usage) -> bool) -> Option<String> {
+    let mut silent = BTreeSet::new();
+    for (id, call) in &state.calls {
+        let mut planned = state.planned();
+        if is_unknown(&call.usage)
+            && !planned.any(|agent| agent.name == id.agent && agent.is_embedded())
+        {
+            silent.insert(id.agent.0.as_str());
+        }
+    }
+    let names = silent.into_iter().collect::<Vec<_>>().join(", ");
+    (!names.is_empty()).then(|| format!("`{key}` does not limit {names}: its usage is unknown"))
 }

@@ -7,9 +7,8 @@ use crate::review::state::{RecordedCall, ReviewState};
 use glee_model::domain::event::{CallAnswer, CallId, Plan, Purpose};
 use glee_model::domain::{
     AdvisoryStatus, Agent, AgentName, AnswerProblem, AnswerStatus, Coverage, ExitReason, Failure,
-    FailureKind, FileChange, Finding, FindingState, NoLongerRaised, Outcome, Proof, RawFinding,
-    Reused, ReusedFrom, ReviewerReport, Role, RunId, SettledFinding, Skip, Tag, Untrusted,
-    number_of,
+    FailureKind, FileChange, Finding, FindingState, NoLongerRaised, Outcome, Proof, Reused,
+    ReusedFrom, ReviewerReport, Role, RunId, SettledFinding, Skip, Tag, Untrusted, number_of,
 };
 use glee_model::rules::review::exit_status;
 use glee_protocol::text::printable;
@@ -368,28 +367,24 @@ fn no_longer_raised(state: &ReviewState) -> Vec<NoLongerRaised> {
         else {
             continue;
         };
-        let repeats = |earlier: &RawFinding| {
+        if !status.is_complete() {
+            continue;
+        }
+        for earlier in &reuse.superseded {
             // Code can move to another file, so titles are compared across all files.
-            findings.iter().any(|now| now.title == earlier.title)
+            let is_repeated = findings.iter().any(|now| now.title == earlier.title)
                 || findings.iter().chain(&reuse.findings).any(|now| {
+                    let lines = earlier.line.zip(now.line);
                     now.file == earlier.file
                         && (now.title == earlier.title
-                            || earlier
-                                .line
-                                .zip(now.line)
-                                .is_none_or(|(a, b)| a.abs_diff(b) <= NEAR))
-                })
-        };
-        if status.is_complete() {
-            let fixed = reuse
-                .superseded
-                .iter()
-                .filter(|earlier| !repeats(earlier))
-                .cloned();
-            gone.extend(fixed.map(|finding| NoLongerRaised {
-                reviewer: reviewer.clone(),
-                finding,
-            }));
+                            || lines.is_none_or(|(a, b)| a.abs_diff(b) <= NEAR))
+                });
+            if !is_repeated {
+                gone.push(NoLongerRaised {
+                    reviewer: reviewer.clone(),
+                    finding: earlier.clone(),
+                });
+            }
         }
     }
     gone
@@ -429,13 +424,6 @@ fn report(state: &ReviewState, agent: &Agent) -> ReviewerReport {
             .filter(|part| !part.asked.is_empty())
             .map_or(0, |part| part.findings.len());
         report.millis = report.millis.max(call.millis);
-        let mut note = |problem: &str| {
-            let problem = AnswerProblem {
-                call: id.file_stem(),
-                problem: problem.to_owned(),
-            };
-            report.problems.push(problem);
-        };
         let status = match &call.answer {
             CallAnswer::Review {
                 status,
@@ -445,11 +433,12 @@ fn report(state: &ReviewState, agent: &Agent) -> ReviewerReport {
                 ..
             } => {
                 said.extend(Some(notes.trim()).filter(|notes| !notes.is_empty()));
-                match problem {
-                    Some(problem) => note(problem),
-                    None if status.is_complete() => {}
-                    None => note("the answer is not complete"),
-                }
+                let lack = (!status.is_complete()).then_some("the answer is not complete");
+                let problem = problem.as_deref().or(lack);
+                report.problems.extend(problem.map(|problem| AnswerProblem {
+                    call: id.file_stem(),
+                    problem: problem.to_owned(),
+                }));
                 report.findings += u32::try_from(findings.len() + carried).unwrap_or(u32::MAX);
                 if *status == AnswerStatus::Clean && carried > 0 {
                     AnswerStatus::Complete

@@ -235,50 +235,42 @@ fn debate(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Revie
         DebateRounds::Auto | DebateRounds::Three => 3,
     };
     let debaters: Vec<&AgentName> = state.debaters().collect();
-    let asked = |purpose: &Purpose, has_items: &dyn Fn(&AgentName) -> bool| -> Vec<ReviewStep> {
-        let of = debaters.iter().filter(|name| has_items(name));
-        of.filter_map(|name| {
-            ask(state, name, purpose.clone(), |call| {
-                !matches!(call.answer, CallAnswer::Failed { .. })
-            })
-        })
-        .collect()
-    };
-    let examines = |name: &AgentName| !state.examined_by(name, round).is_empty();
     if state.concluded.contains(&round) || debaters.len() < 2 {
         return Vec::new();
     }
     // Where nobody has anything to examine, the debate only reports that all agree.
-    if !debaters.iter().any(|name| examines(name)) {
+    if debaters
+        .iter()
+        .all(|name| state.examined_by(name, round).is_empty())
+    {
         let is_reviewed = state.rounds.last().is_some_and(|shards| !shards.is_empty());
         let conclude = Step::Effect(ReviewEffect::Conclude { round });
         return is_reviewed.then_some(conclude).into_iter().collect();
     }
-    let report = |debate_round: u32| {
-        let reported = state.debate_rounds.contains(&(round, debate_round));
-        (!reported).then_some(vec![Step::Effect(ReviewEffect::DebateRound {
-            round,
-            debate_round,
-        })])
-    };
-    let examinations = asked(&Purpose::Examine { round }, &|name| {
-        !state.unexamined(name, round).is_empty()
-    });
-    if !examinations.is_empty() {
-        return examinations;
-    }
-    if let Some(step) = report(2) {
-        return step;
-    }
-    if rounds > 2 {
-        let defences = asked(&Purpose::Defend { round }, &|name| {
-            !state.undefended(name, round).is_empty()
-        });
-        if !defences.is_empty() {
-            return defences;
+    for debate_round in 2..=rounds {
+        let mut asked = Vec::new();
+        for name in &debaters {
+            let (purpose, has_items) = if debate_round == 2 {
+                let items = state.unexamined(name, round);
+                (Purpose::Examine { round }, !items.is_empty())
+            } else {
+                let items = state.undefended(name, round);
+                (Purpose::Defend { round }, !items.is_empty())
+            };
+            if has_items {
+                asked.extend(ask(state, name, purpose, |call| {
+                    !matches!(call.answer, CallAnswer::Failed { .. })
+                }));
+            }
         }
-        if let Some(step) = report(3) {
-            return step;
+        if !asked.is_empty() {
+            return asked;
+        }
+        if !state.debate_rounds.contains(&(round, debate_round)) {
+            return vec![Step::Effect(ReviewEffect::DebateRound {
+                round,
+                debate_round,
+            })];
         }
     }
     let compared = same(state, policy, round, RaisedIn::Debate);
@@ -311,15 +303,12 @@ fn respond(state: &ReviewState, coder: &AgentName, round: u32) -> Option<ReviewS
     if items.is_empty() {
         return None;
     }
-    let missing = || {
-        items
-            .iter()
-            .any(|id| state.progress(*id).response.is_none())
-    };
     let at_most = state.asked_before(coder) + 2;
     let call = attempts::next(&state.calls, coder, purpose, at_most, |call| {
         match &call.answer {
-            CallAnswer::Respond { .. } => missing(),
+            CallAnswer::Respond { .. } => items
+                .iter()
+                .any(|id| state.progress(*id).response.is_none()),
             CallAnswer::Invalid { .. } => true,
             _ => false,
         }
@@ -361,15 +350,15 @@ fn is_unopened(state: &ReviewState, finding: &Finding) -> bool {
 }
 
 fn is_one_dispute(state: &ReviewState, one: &Finding, other: &Finding) -> bool {
-    let objection = |finding: &Finding| {
+    let [objection, other_objection] = [one, other].map(|finding| {
         let response = state.progress(finding.id).response.as_ref()?;
         Some((&response.text, &response.evidence))
-    };
+    });
     one.reverses.is_none()
         && other.reverses.is_none()
         && match (state.is_judged_first(one), state.is_judged_first(other)) {
             (true, true) => true,
-            (false, false) => objection(one) == objection(other),
+            (false, false) => objection == other_objection,
             (true, false) | (false, true) => false,
         }
 }

@@ -98,11 +98,6 @@ impl AgentCall {
             sink,
             ..
         } = self;
-        let activity = |line: &str| {
-            sink.lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .activity(&id, line)
-        };
         let ask = Ask {
             agent: &agent,
             request: &request,
@@ -112,7 +107,11 @@ impl AgentCall {
             protected: &self.protected,
             files: &files,
             session: session.as_ref(),
-            activity: &activity,
+            activity: &|line| {
+                sink.lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .activity(&id, line)
+            },
             suspended: self.suspended,
             stop: self.stop.clone(),
         };

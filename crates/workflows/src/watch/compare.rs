@@ -69,12 +69,8 @@ pub(super) fn unsure(state: &WatchState, cycle: &Cycle, asks: bool) -> Vec<Unsur
             }
         }
         pairs.push(UnsurePair {
-            one: members[one].id.clone(),
-            other: members[other].id.clone(),
-            earlier: None,
-            key,
-            known: None,
             asked,
+            ..pairs::pair(&members[one], &members[other], key, None)
         });
     }
     pairs

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 
 use super::state::{Cycle, CycleAnswers, WatchState};
 use crate::run::attempts;
-use crate::watch::issues::Issue;
 use glee_agents::CommandInput;
 use glee_model::domain::event::{CallAnswer, CallId, Purpose};
 use glee_model::domain::{
@@ -23,7 +22,8 @@ const REJECTED: usize = 50;
 
 pub(super) fn requests(state: &WatchState, plan: &WatchPlan) -> Vec<ReviewRequest> {
     let concerns = concerns(state);
-    let one = |reviewer: &AgentName| {
+    let requests = plan.reviewers.iter().map(|agent| {
+        let reviewer = &agent.name;
         let targets: Vec<AgentName> = state
             .agents
             .keys()
@@ -43,11 +43,8 @@ pub(super) fn requests(state: &WatchState, plan: &WatchPlan) -> Vec<ReviewReques
             max_words: plan.max_words,
             open_concerns: concerns.clone(),
         }
-    };
-    plan.reviewers
-        .iter()
-        .map(|agent| one(&agent.name))
-        .collect()
+    });
+    requests.collect()
 }
 
 /// The latest open issues, ordered by number. The list does not include issues that only record a missing
@@ -77,24 +74,17 @@ pub(super) fn settled(
         .iter()
         .filter(|ballot| ballot.verdict == Some(Verdict::Approved));
     let approved: BTreeSet<&AgentName> = approved.map(|ballot| &ballot.reviewer).collect();
-    let was_shown = |issue: &Issue| {
-        let own = cycle
-            .requests
-            .iter()
-            .find(|request| request.reviewer == issue.reviewer);
-        own.is_some_and(|request| {
-            request
-                .open_concerns
-                .iter()
-                .any(|shown| shown.number == issue.number)
-        })
-    };
     state
         .open_issues()
         .filter(|issue| {
+            let own = cycle
+                .requests
+                .iter()
+                .find(|request| request.reviewer == issue.reviewer);
+            let mut shown = own.into_iter().flat_map(|own| &own.open_concerns);
             approved.contains(&issue.reviewer)
                 && issue.cycle < cycle.number
-                && (issue.is_absence() || was_shown(issue))
+                && (issue.is_absence() || shown.any(|shown| shown.number == issue.number))
         })
         .map(|issue| (issue.number, issue.reviewer.clone()))
         .collect()
@@ -261,15 +251,12 @@ pub(super) fn clarification(cycle: &Cycle) -> Option<(Vec<AgentName>, Untrusted)
         .iter()
         .map(|request| &request.reviewer)
         .collect();
-    let speaks_of = |name: &AgentName| {
-        cycle
-            .files
-            .get(name)
-            .is_some_and(|files| files.iter().any(|file| named.contains(file.as_str())))
-    };
     let mut asked: Vec<AgentName> = targets
         .iter()
-        .filter(|name| speaks_of(name))
+        .filter(|name| {
+            let mut files = cycle.files.get(**name).into_iter().flatten();
+            files.any(|file| named.contains(file.as_str()))
+        })
         .map(|name| (*name).clone())
         .collect();
     if asked.is_empty() {
@@ -304,6 +291,11 @@ pub(super) fn clarification(cycle: &Cycle) -> Option<(Vec<AgentName>, Untrusted)
 
 /// The maximum size of each environment variable of a notification, in bytes.
 const VARIABLE: usize = 16 << 10;
+
+fn joined(lines: Vec<String>, between: &str) -> String {
+    let text = lines.join(between);
+    text[..text.floor_char_boundary(VARIABLE)].to_owned()
+}
 
 /// The input of a `watch.notify` command. The `GLEE_*` variables contain a summary of the cycle, and stdin
 /// contains all data about the cycle as JSON.
@@ -342,10 +334,6 @@ pub(super) fn notification(
         "issues": issues,
         "resume": "glee watch resume --reason WHY",
     });
-    let joined = |lines: Vec<String>, between: &str| {
-        let text = lines.join(between);
-        text[..text.floor_char_boundary(VARIABLE)].to_owned()
-    };
     let env = [
         ("GLEE_RUN", run.0.clone()),
         ("GLEE_CYCLE", cycle.number.to_string()),

@@ -201,12 +201,10 @@ impl WatchState {
                         .iter()
                         .flat_map(|plan| plan.jobs.clone())
                         .collect::<Vec<_>>();
-                    let is_new = |name: &AgentName| {
-                        plan.jobs
-                            .iter()
-                            .any(|job| job.agent == *name && !known.contains(job))
-                    };
-                    self.works.retain(|call, _| !is_new(&call.agent));
+                    self.works.retain(|call, _| {
+                        let mut jobs = plan.jobs.iter();
+                        jobs.all(|job| job.agent != call.agent || known.contains(job))
+                    });
                     self.plan = Some((**plan).clone());
                 }
                 WatchEvent::EventReceived { said } => self.hear(at, said),

@@ -20,11 +20,7 @@ pub(super) fn variables(kind: HostKind) -> &'static [&'static str] {
 
 /// Whether the token in the variable belongs to the host.
 pub(crate) fn owns(variable: &str, host: &str, env: Variables<'_>) -> bool {
-    let named = |name: &str| {
-        env(name)
-            .filter(|value| !value.is_empty())
-            .map(|value| host_of(&value))
-    };
+    let named = |name: &str| Some(host_of(&env(name).filter(|value| !value.is_empty())?));
     let is_gitea_job = ["GITEA_ACTIONS", "FORGEJO_ACTIONS"]
         .iter()
         .any(|name| named(name).is_some());

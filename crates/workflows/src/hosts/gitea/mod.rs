@@ -96,7 +96,7 @@ impl Host for Gitea {
                 .transport
                 .get_numbered(&path, MOST, "read the changed files")?;
         let lines = self.lines(request)?;
-        let file = |file: GiteaFile| {
+        let files = files.into_iter().map(|file| {
             let DiffLines { shown, added, .. } =
                 lines.get(&file.filename).cloned().unwrap_or_default();
             let previous = file
@@ -108,8 +108,8 @@ impl Host for Gitea {
                 lines: shown,
                 added,
             }
-        };
-        Ok(files.into_iter().map(file).collect())
+        });
+        Ok(files.collect())
     }
 
     fn conversation(&self, request: &PullRequest) -> Result<Conversation, HostError> {
@@ -150,16 +150,16 @@ impl Host for Gitea {
     fn comment(&self, request: &PullRequest, comments: &[NewComment]) -> Result<(), HostError> {
         let what = "comment on the pull request";
         let files = self.lines(request)?;
-        let is_in_diff = |comment: &NewComment| {
+        let are_in_diff = comments.iter().all(|comment| {
             comment.line.is_none_or(|line| {
                 files
                     .get(&comment.path)
                     .is_some_and(|lines| lines.shown.contains(&line))
             })
-        };
+        });
         // The host accepts a comment on any line, but does not show the comment if the line is outside of the
         // diff.
-        if !comments.iter().all(is_in_diff) {
+        if !are_in_diff {
             return Err(self
                 .api
                 .transport

@@ -177,17 +177,14 @@ impl Host for GitLab {
 
     fn request(&self) -> Result<PullRequest, HostError> {
         let what = "read the merge request";
-        let read = || {
-            self.transport
-                .get::<MergeRequestAnswer>(&self.merge_request(), what)
-        };
-        let mut answer = read()?;
-        for seconds in UNTIL_PREPARED {
-            if answer.is_prepared() || !self.transport.pause(Duration::from_secs(seconds)) {
-                break;
+        let mut pauses = UNTIL_PREPARED.into_iter();
+        let answer = loop {
+            let answer: MergeRequestAnswer = self.transport.get(&self.merge_request(), what)?;
+            let pause = pauses.next().filter(|_| !answer.is_prepared());
+            if !pause.is_some_and(|seconds| self.transport.pause(Duration::from_secs(seconds))) {
+                break answer;
             }
-            answer = read()?;
-        }
+        };
         let repository = self.repository(&answer.web_url)?;
         answer
             .into_request(repository)

@@ -41,10 +41,6 @@ pub(super) fn body(comment: &NewComment) -> String {
     let Some((line, start)) = range else {
         return comment.body.clone();
     };
-    let is_fence = |text: &str| {
-        text.strip_suffix("suggestion")
-            .is_some_and(|fence| fence.len() >= 3 && fence.bytes().all(|byte| byte == b'`'))
-    };
     let mut is_found = false;
     let lines = comment.body.split('\n').map(|text| {
         if is_found || !is_fence(text) {
@@ -54,4 +50,9 @@ pub(super) fn body(comment: &NewComment) -> String {
         format!("{text}:-{}+0", line - start)
     });
     lines.collect::<Vec<_>>().join("\n")
+}
+
+fn is_fence(text: &str) -> bool {
+    text.strip_suffix("suggestion")
+        .is_some_and(|fence| fence.len() >= 3 && fence.bytes().all(|byte| byte == b'`'))
 }

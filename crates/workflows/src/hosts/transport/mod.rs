@@ -409,21 +409,18 @@ impl Transport {
         if let Some(credential) = &self.api.credential {
             request = request.header(credential.header(), credential.header_value());
         }
-        let invalid = |error: ureq::http::Error| Lost {
+        let result = match call.body {
+            Some(body) => request
+                .header("content-type", "application/json")
+                .body(body.to_string())
+                .map(|request| self.agent.run(request)),
+            None => request.body(()).map(|request| self.agent.run(request)),
+        };
+        network::reply(result.map_err(|error| Lost {
             why: error.to_string(),
             is_temporary: false,
             is_sent: false,
-        };
-        let result = match call.body {
-            Some(body) => {
-                let request = request
-                    .header("content-type", "application/json")
-                    .body(body.to_string());
-                self.agent.run(request.map_err(invalid)?)
-            }
-            None => self.agent.run(request.body(()).map_err(invalid)?),
-        };
-        network::reply(result)
+        })?)
     }
 
     /// Waits until a temporary state of the host ends. Returns false without waiting if the total time of

@@ -48,12 +48,9 @@ pub(super) fn agent(base: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<
 /// set, returns the certificates of the operating system. If the operating system has no certificates, for
 /// example in a small container, returns the certificates of Mozilla.
 fn roots(env: &dyn Fn(&str) -> Option<String>) -> Result<RootCerts, String> {
-    let value = |name: &'static str| {
-        env(name)
-            .filter(|path| !path.is_empty())
-            .map(|path| (name, path))
-    };
-    let named = value("GIT_SSL_CAINFO").or_else(|| value("SSL_CERT_FILE"));
+    let named = ["GIT_SSL_CAINFO", "SSL_CERT_FILE"]
+        .into_iter()
+        .find_map(|name| Some((name, env(name).filter(|path| !path.is_empty())?)));
     let found = match &named {
         Some((_, path)) => load_certs_from_paths(Some(Path::new(path)), None),
         None => load_native_certs(),

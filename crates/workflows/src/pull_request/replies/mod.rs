@@ -120,9 +120,8 @@ pub fn replies(review: &RequestReview<'_>) -> Replies {
 
 /// Adds a finding to the entry of its group with this key.
 fn add<K: PartialEq>(entries: &mut Vec<(K, Vec<FindingId>)>, key: K, finding: FindingId) {
-    let is_of_group = |ids: &[FindingId]| ids[0].number == finding.number;
     let mut known = entries.iter_mut();
-    match known.find(|(known, ids)| *known == key && is_of_group(ids)) {
+    match known.find(|(known, ids)| *known == key && ids[0].number == finding.number) {
         Some((_, findings)) => findings.push(finding),
         None => entries.push((key, vec![finding])),
     }
@@ -148,12 +147,11 @@ fn objected(
             return None;
         }
     };
-    let counts = |said: &SaidObjection| {
-        said.addresses(name) && settled.finding.mandatory && (said.is_command || !is_reopening)
-    };
     let all = pending.objections.iter().enumerate();
     let said: Vec<usize> = all
-        .filter(|(_, said)| counts(said))
+        .filter(|(_, said)| {
+            said.addresses(name) && settled.finding.mandatory && (said.is_command || !is_reopening)
+        })
         .map(|(index, _)| index)
         .collect();
     (!said.is_empty()).then_some((said, is_reopening))

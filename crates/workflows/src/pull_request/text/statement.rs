@@ -69,12 +69,10 @@ fn capitalised(text: &str) -> String {
 }
 
 fn ruler(decision: &KnownDecision<'_>) -> Option<String> {
-    let person = || {
-        decision
-            .shared
-            .and_then(|shared| shared.by.person.as_deref())
-    };
-    match (decision.record.map(|record| &record.by), person()) {
+    let person = decision
+        .shared
+        .and_then(|shared| shared.by.person.as_deref());
+    match (decision.record.map(|record| &record.by), person) {
         (Some(Ruler::Judge { name }), _) => Some(code(&name.0)),
         (Some(Ruler::Panel), _) => Some("the panel".to_owned()),
         (Some(Ruler::Policy), _) => Some("policy".to_owned()),

@@ -155,12 +155,6 @@ impl Trees<'_> {
 }
 
 pub(crate) fn restage_notices(state: &ReviewState, restaged: &Restaged) -> Vec<EventKind> {
-    let quoted = |files: &[String]| {
-        let quoted = files
-            .iter()
-            .map(|file| shlex::try_quote(file).map_or(file.clone(), Cow::into_owned));
-        quoted.collect::<Vec<_>>().join(" ")
-    };
     let mut texts = Vec::new();
     if !restaged.staged.is_empty() {
         texts.push(format!(
@@ -181,6 +175,13 @@ pub(crate) fn restage_notices(state: &ReviewState, restaged: &Restaged) -> Vec<E
         });
     }
     texts.into_iter().map(EventKind::notice).collect()
+}
+
+fn quoted(files: &[String]) -> String {
+    let quoted = files
+        .iter()
+        .map(|file| shlex::try_quote(file).map_or(file.clone(), Cow::into_owned));
+    quoted.collect::<Vec<_>>().join(" ")
 }
 
 struct Versions<'a> {

@@ -1,7 +1,6 @@
 //! Finds the code that a text refers to.
 
 use std::collections::BTreeSet;
-use std::ops::RangeInclusive;
 
 use glee_model::domain::{Dispute, Finding, Ruling, Untrusted, meanings};
 use glee_model::rules::consensus::similarity::identity::identifiers;
@@ -57,12 +56,6 @@ pub fn cited(
 ) -> Vec<Excerpt> {
     let raw = &finding.raw;
     let own = raw.line.map(|line| line..=raw.end_line.unwrap_or(line));
-    let is_own = |place: &Excerpt| {
-        raw.file.as_ref() == Some(&place.file)
-            && own
-                .as_ref()
-                .is_some_and(|own| own.contains(&place.lines.0) && own.contains(&place.lines.1))
-    };
     let mut places: Vec<Excerpt> = Vec::new();
     for cited in texts
         .iter()
@@ -72,9 +65,18 @@ pub fn cited(
             continue;
         };
         let mut meant = meanings(&cited.path, raw.file.as_deref().unwrap_or_default());
-        let place = meant
-            .find_map(|path| anchors::excerpt(&path, &text_of(&path)?, first, Some(last), AROUND));
-        places.extend(place.filter(|place| !is_own(place) && !places.contains(place)));
+        let Some(place) = meant
+            .find_map(|path| anchors::excerpt(&path, &text_of(&path)?, first, Some(last), AROUND))
+        else {
+            continue;
+        };
+        let is_own = raw.file.as_ref() == Some(&place.file)
+            && own
+                .as_ref()
+                .is_some_and(|own| own.contains(&place.lines.0) && own.contains(&place.lines.1));
+        if !is_own && !places.contains(&place) {
+            places.push(place);
+        }
     }
     places.truncate(CITED);
     places
@@ -90,26 +92,25 @@ pub fn touches(
     text_of: &dyn Fn(&str) -> Option<String>,
 ) -> bool {
     let from = dispute.finding.raw.file.as_deref().unwrap_or_default();
-    let place = |reference: &Reference| {
-        meanings(&reference.path, from).find_map(|path| Some((text_of(&path)?, path)))
-    };
-    let Some((text, path)) = place(cited) else {
+    let mut meant = meanings(&cited.path, from);
+    let Some((text, path)) = meant.find_map(|path| Some((text_of(&path)?, path))) else {
         return false;
     };
     let blocks = Blocks::of(&path, &text);
-    let block = |lines: Option<(u32, u32)>| match lines {
-        Some((first, last)) => *blocks.enclosing(first).start()..=*blocks.enclosing(last).end(),
-        None => 1..=u32::MAX,
-    };
-    let meets = |block: RangeInclusive<u32>| match cited.lines {
-        Some((first, last)) => *block.start() <= last && first <= *block.end(),
-        None => true,
+    let meets = |lines: Option<(u32, u32)>| {
+        let block = match lines {
+            Some((first, last)) => *blocks.enclosing(first).start()..=*blocks.enclosing(last).end(),
+            None => 1..=u32::MAX,
+        };
+        cited
+            .lines
+            .is_none_or(|(first, last)| *block.start() <= last && first <= *block.end())
     };
     let is_disputed = dispute.findings().any(|finding| {
         let mut places = finding.raw.locations().into_iter();
         let is_here = places.any(|at| {
             let lines = at.line.map(|line| (line, at.end_line.unwrap_or(line)));
-            at.file == path && meets(block(lines))
+            at.file == path && meets(lines)
         });
         finding.raw.file.is_none() || is_here
     });
@@ -121,7 +122,7 @@ pub fn touches(
         .flat_map(|text| references::references(text.as_written()));
     is_disputed
         || said.any(|named| {
-            meanings(&named.path, from).any(|other| other == path) && meets(block(named.lines))
+            meanings(&named.path, from).any(|other| other == path) && meets(named.lines)
         })
         || explains(ruling, cited, &text)
 }

@@ -106,13 +106,10 @@ pub fn conclude(context: &RoundContext<'_>, bindings: &[Binding]) -> Vec<EventKi
     let round = context.round;
     let merged = MergedRound::of(context);
     let groups = &merged.consensus.groups;
-    let of_round = || {
-        state
-            .findings
-            .iter()
-            .filter(|finding| finding.round == round)
-    };
-    let known: HashMap<&str, FindingId> = of_round()
+    let known: HashMap<&str, FindingId> = state
+        .findings
+        .iter()
+        .filter(|finding| finding.round == round)
         .flat_map(|finding| finding.sources().map(|said| (said, finding.id)))
         .collect();
     // An unknown finding of round 1 restated an open finding when it was merged. An observation is new.

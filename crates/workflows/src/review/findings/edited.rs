@@ -83,20 +83,19 @@ pub(super) fn pairs(
                     Some(now) => here[at].contains(&now) || now.abs_diff(*line) <= NEAR,
                     None => anchor.file == *file && line_then.abs_diff(*line) <= FAR,
                 };
-                let is_kept = || {
-                    edit.is_none_or(|(of_then, _)| {
-                        let first = of_then.place(anchor).map(|block| *block.start());
-                        let is_as_it_was = |then: u32, now: u32| {
-                            of_then.hash(&(then..=then)) == blocks.hash(&(now..=now))
-                        };
-                        is_as_it_was(*line_then, *line)
-                            || first.is_some_and(|first| is_as_it_was(first, *here[at].start()))
+                if !is_near {
+                    continue;
+                }
+                let is_kept = edit.is_none_or(|(of_then, _)| {
+                    let block = of_then.place(anchor);
+                    let first = block.map(|block| (*block.start(), *here[at].start()));
+                    let mut lines = std::iter::once((*line_then, *line)).chain(first);
+                    lines.any(|(then, now)| {
+                        of_then.hash(&(then..=then)) == blocks.hash(&(now..=now))
                     })
-                };
-                let likeness = || wordings.compare(before, old.len() + at, None).same();
-                if is_near
-                    && is_kept()
-                    && let Some(likeness) = likeness()
+                });
+                if is_kept
+                    && let Some(likeness) = wordings.compare(before, old.len() + at, None).same()
                 {
                     pairs.push((likeness, *known, *finding));
                 }

@@ -30,19 +30,18 @@ impl ReviewState {
     }
 
     pub(crate) fn examined_by(&self, agent: &AgentName, round: u32) -> Vec<FindingId> {
-        let counts = |finding: &Finding| match self.debating() {
-            DebateRounds::Auto => {
-                let class = finding.consensus.as_ref().map(|consensus| consensus.class);
-                finding.mandatory || class == Some(Class::Uncorroborated)
-            }
-            DebateRounds::Off | DebateRounds::Two | DebateRounds::Three => true,
-        };
-        let raised = |finding: &Finding| {
-            let mut group = self.group(finding.id).iter();
-            group.any(|member| member.raised_by.contains(agent))
-        };
         self.debated(round)
-            .filter(|finding| !raised(finding) && counts(finding))
+            .filter(|finding| {
+                let counts = match self.debating() {
+                    DebateRounds::Auto => {
+                        let class = finding.consensus.as_ref().map(|consensus| consensus.class);
+                        finding.mandatory || class == Some(Class::Uncorroborated)
+                    }
+                    DebateRounds::Off | DebateRounds::Two | DebateRounds::Three => true,
+                };
+                let mut group = self.group(finding.id).iter();
+                counts && !group.any(|member| member.raised_by.contains(agent))
+            })
             .map(|finding| finding.id)
             .collect()
     }
@@ -180,17 +179,19 @@ impl ReviewState {
     /// The reviewers that have not reviewed each part of the code in a round.
     pub(crate) fn without_review(&self, round: u32) -> Vec<String> {
         let shards = u32::try_from(self.shards(round).len()).unwrap_or(u32::MAX);
-        let is_complete = |reviewer: &AgentName, shard: u32| {
-            let last = self.last_call(reviewer, &Purpose::Review { round, shard });
-            last.is_some_and(|(_, call)| {
-                matches!(&call.answer, CallAnswer::Review { status, .. } if status.is_complete())
-            })
-        };
-        self.agents(Role::Reviewer)
-            .map(|agent| &agent.name)
-            .filter(|name| !(0..shards).all(|shard| is_complete(name, shard)))
-            .map(|name| name.0.clone())
-            .collect()
+        let mut without = Vec::new();
+        for reviewer in self.agents(Role::Reviewer) {
+            let is_complete = (0..shards).all(|shard| {
+                let last = self.last_call(&reviewer.name, &Purpose::Review { round, shard });
+                last.is_some_and(|(_, call)| {
+                    matches!(&call.answer, CallAnswer::Review { status, .. } if status.is_complete())
+                })
+            });
+            if !is_complete {
+                without.push(reviewer.name.0.clone());
+            }
+        }
+        without
     }
 
     pub(crate) fn round_message(&self, round: u32, debate_round: u32) -> DebateMessage {
@@ -248,7 +249,8 @@ impl ReviewState {
                 .sum();
             (sum != 0).then(|| format!("{id} {sum:+}"))
         });
-        let who = |disagrees: bool| {
+        listed(content, "confidence changes", changes.collect());
+        for (what, disagrees) in [("new agreements", false), ("conflicts", true)] {
             let named = by_finding.iter().filter_map(|(id, said)| {
                 let by = said
                     .iter()
@@ -256,11 +258,8 @@ impl ReviewState {
                 let by: Vec<&str> = by.map(|(by, _)| by.0.as_str()).collect();
                 (!by.is_empty()).then(|| format!("{id} ({})", by.join(", ")))
             });
-            named.collect()
-        };
-        listed(content, "confidence changes", changes.collect());
-        listed(content, "new agreements", who(false));
-        listed(content, "conflicts", who(true));
+            listed(content, what, named.collect());
+        }
     }
 
     fn add_defended(&self, round: u32, content: &mut String) {

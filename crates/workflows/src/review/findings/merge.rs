@@ -360,17 +360,19 @@ impl RoundContext<'_> {
     ) -> Vec<NewFinding> {
         let has_several = self.state.agents(Role::Reviewer).nth(1).is_some();
         let consensus = has_several.then(|| self.agreement(members, revisions, group));
-        let all = || {
-            group
-                .members
-                .iter()
-                .chain(&group.repeats)
-                .map(|at| &members[*at])
-        };
+        let said: Vec<&Member> = group
+            .members
+            .iter()
+            .chain(&group.repeats)
+            .map(|at| &members[*at])
+            .collect();
         // A denial is an opinion about the other findings of the group, and no finding.
-        let is_denied = all().any(|member| !member.denies);
+        let is_denied = said.iter().any(|member| !member.denies);
         let mut made: Vec<NewFinding> = Vec::new();
-        for member in all().filter(|member| !(is_denied && member.denies)) {
+        for member in said {
+            if is_denied && member.denies {
+                continue;
+            }
             let new = self.finding(member, revisions, &consensus, group);
             let origin = origins.get(&member.id).copied();
             match made.iter_mut().find(|known| is_equal(&known.finding, &new)) {
@@ -486,12 +488,12 @@ fn place_of(group: &[NewFinding]) -> impl Ord + use<'_> {
 
 /// Whether two findings differ at most in their reviewers, confidences and evidence.
 fn is_equal(known: &Finding, new: &Finding) -> bool {
-    let text = |finding: &Finding| RawFinding {
+    let [was, is] = [known, new].map(|finding| RawFinding {
         confidence: None,
         evidence: Vec::new(),
         ..finding.raw.clone()
-    };
-    text(known) == text(new) && known.exact_fix == new.exact_fix && known.restated == new.restated
+    });
+    was == is && known.exact_fix == new.exact_fix && known.restated == new.restated
 }
 
 fn corroboration(

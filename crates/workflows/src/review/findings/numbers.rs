@@ -215,11 +215,10 @@ impl Claims<'_> {
         }
         // If the earlier code is not known, nothing tells that it was edited.
         let unknown: Rc<str> = "".into();
-        let text_then = |at: usize| {
+        let mut pairs = edited::pairs(&earlier, &found, text_of, |at| {
             let text = text_then(&self.known[newest[at]]);
             Some(text.unwrap_or_else(|| Rc::clone(&unknown)))
-        };
-        let mut pairs = edited::pairs(&earlier, &found, text_of, text_then);
+        });
         // In another file, edited code with the same problem is probably a copy.
         pairs.retain(|(_, known, new)| earlier[*known].anchor.file == found[*new].anchor.file);
         pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
@@ -234,10 +233,6 @@ impl Claims<'_> {
             .collect();
         let numbers: BTreeSet<u32> = matched.iter().flatten().map(|known| known.number).collect();
         let oldest = numbers.first().copied();
-        let of_oldest = || {
-            let known = self.known.iter();
-            known.filter(|known| Some(known.number) == oldest)
-        };
         let mut used = BTreeSet::new();
         let mut positions: Vec<Option<u8>> = Vec::new();
         for matched in &matched {
@@ -253,8 +248,13 @@ impl Claims<'_> {
         for (at, candidate) in positions.iter_mut().zip(members) {
             if at.is_none() {
                 let by = &candidate.finding.raised_by;
-                let own = of_oldest()
-                    .filter(|known| known.finding.raised_by.iter().any(|name| by.contains(name)))
+                let own = self
+                    .known
+                    .iter()
+                    .filter(|known| {
+                        let mut raised_by = known.finding.raised_by.iter();
+                        Some(known.number) == oldest && raised_by.any(|name| by.contains(name))
+                    })
                     .filter_map(|known| Some(known.member?.max(1)))
                     .find(|position| !used.contains(position));
                 used.extend(own);
@@ -289,33 +289,27 @@ pub fn keys(known: &KnownProblems) -> BTreeMap<u32, &ProblemKey> {
 /// that a ruling separated from its group first gets its former number.
 pub fn of_run(run: &RunId, record: &ReviewState) -> KnownProblems {
     let findings = &record.findings;
-    let former = |id: FindingId| {
+    let known = findings.iter().map(|finding| {
         let mut separated = record.separated.iter();
-        let separated = separated.find(|(_, now)| **now == id);
-        separated.map_or(id, |(was, _)| *was)
-    };
-    let key = |id: FindingId| {
+        let separated = separated.find(|(_, now)| **now == finding.id);
+        let id = separated.map_or(finding.id, |(was, _)| *was);
         let mut problem = findings.iter().filter(|known| known.id.number == id.number);
         let key = problem.find_map(|known| known.problem.clone());
-        key.unwrap_or_else(|| ProblemKey::of(run, id))
-    };
-    let known = |finding: &Finding| {
-        let id = former(finding.id);
         KnownFinding {
             run: run.clone(),
             number: id.number,
             member: Some(id.member),
-            key: key(id),
+            key: key.unwrap_or_else(|| ProblemKey::of(run, id)),
             finding: Finding {
                 id,
                 ..finding.clone()
             },
         }
-    };
+    });
     let last = findings.iter().map(|finding| finding.id.number).max();
     KnownProblems {
         as_of: 0,
         next: last.unwrap_or(0) + 1,
-        findings: findings.iter().map(known).collect(),
+        findings: known.collect(),
     }
 }

@@ -6,7 +6,7 @@ use crate::review::state::ReviewState;
 use glee_model::domain::event::{CallAnswer, CallId, EventKind, Purpose, ReviewEvent};
 use glee_model::domain::{
     AgentName, Anchor, Comparison, EarlierDispute, Finding, FindingId, KeyedAnswer, PairAnswer,
-    RawFinding, Untrusted,
+    RawFinding, UnsurePair,
 };
 use glee_model::rules::consensus::{Group, Member};
 use glee_protocol::text::printable;
@@ -47,6 +47,22 @@ fn described(raw: &RawFinding, anchor: Option<&Anchor>) -> String {
     .to_string()
 }
 
+pub(crate) fn pair(
+    one: &Member,
+    other: &Member,
+    key: String,
+    known: Option<PairAnswer>,
+) -> UnsurePair {
+    UnsurePair {
+        one: one.id.clone(),
+        other: other.id.clone(),
+        earlier: None,
+        known,
+        key,
+        asked: None,
+    }
+}
+
 fn hash(parts: &[String; 2]) -> String {
     blake3::hash(parts.join("\n").as_bytes())
         .to_hex()
@@ -60,33 +76,38 @@ pub fn kept(
     by: &AgentName,
     answer: &CallAnswer,
 ) -> Option<EventKind> {
-    let keyed = |key, same, reason: &Untrusted| KeyedAnswer {
-        key,
-        answer: PairAnswer {
-            by: by.clone(),
-            same,
-            reason: reason.clone(),
-        },
-    };
     let mut answers = Vec::new();
     match (answer, &call.purpose) {
         (CallAnswer::Same { pairs: said }, Purpose::Same { round, raised_in }) => {
             for pair in state.asked_pairs(*round, *raised_in) {
                 let said = said.iter().find(|said| Some(said.pair) == pair.asked);
-                answers.extend(said.map(|said| keyed(pair.key.clone(), said.same, &said.reason)));
+                answers.extend(said.map(|said| (pair.key.clone(), said.same, &said.reason)));
             }
         }
         (CallAnswer::Compare { comparisons }, Purpose::Compare { round }) => {
             for (finding, earlier) in state.uncertain(*round) {
                 let said = comparisons.iter().find(|said| said.finding == finding.id);
                 let key = dispute_key(finding, earlier);
-                answers.extend(said.map(|said| keyed(key, said.same, &said.reason)));
+                answers.extend(said.map(|said| (key, said.same, &said.reason)));
             }
         }
         _ => return None,
     }
-    let call = call.clone();
-    Some(ReviewEvent::FindingsCompared { call, answers }.into())
+    let answers = answers.into_iter().map(|(key, same, reason)| KeyedAnswer {
+        key,
+        answer: PairAnswer {
+            by: by.clone(),
+            same,
+            reason: reason.clone(),
+        },
+    });
+    Some(
+        ReviewEvent::FindingsCompared {
+            call: call.clone(),
+            answers: answers.collect(),
+        }
+        .into(),
+    )
 }
 
 /// The answers of earlier runs about the findings of a round that may repeat an earlier dispute.

@@ -107,15 +107,12 @@ pub fn earlier<'a>(
     let findings: Vec<&Finding> = findings.into_iter().collect();
     let mut events = relations::named(&findings, &bindings, round);
     let is_named: BTreeSet<FindingId> = events.iter().filter_map(relations::subject).collect();
-    let unnamed = || {
-        findings
-            .iter()
-            .copied()
-            .filter(|finding| !is_named.contains(&finding.id))
-    };
-    let findings: Vec<&Finding> = unnamed().collect();
+    let unnamed: Vec<&Finding> = findings
+        .into_iter()
+        .filter(|finding| !is_named.contains(&finding.id))
+        .collect();
     let (mut sure, unsure): (Vec<Ruled<'_>>, _) =
-        ruled_findings(&findings, &bindings, recorded, round)
+        ruled_findings(&unnamed, &bindings, recorded, round)
             .into_iter()
             .partition(|one| one.likeness.same().is_some());
     let is_over = |one: &Ruled<'_>| one.binding.ended.is_some() || one.fallen.is_some();
@@ -156,7 +153,7 @@ pub fn earlier<'a>(
             })
         })
         .collect();
-    let free = findings
+    let free = unnamed
         .iter()
         .enumerate()
         .filter(|(index, _)| !bound.contains_key(index));
@@ -348,31 +345,25 @@ pub(crate) fn in_force(
         .map(|file| Blocks::of(&file.path, &file.text))
         .collect();
     let originals = Originals::of(text_of);
-    let has_place = |binding: &Binding, anchor: &Anchor, path: &str, blocks: &Blocks<'_>| {
-        blocks.place(anchor).is_some()
-            && blocks.ground() == anchor.ground
-            && (anchor.file == path || originals.lost(anchor))
-            && relations::lost(binding, &[path], text_of).is_none()
-    };
-    let is_in = |binding: &Binding, path: &str, blocks: &Blocks<'_>| {
-        binding
-            .anchors()
-            .any(|anchor| has_place(binding, anchor, path, blocks))
-    };
-    let in_force = not_reopened(bindings)
-        .filter(|binding| {
-            let closes = binding
-                .disposition
-                .as_ref()
-                .is_some_and(Disposition::closes);
-            // A ruling that changed nothing but the tag of a finding is left out, so that reviewers raise the finding
-            // again.
-            closes && binding.new_tag.is_none() && binding.ended.is_none()
+    let in_force = not_reopened(bindings).filter(|binding| {
+        let closes = binding
+            .disposition
+            .as_ref()
+            .is_some_and(Disposition::closes);
+        // A ruling that changed nothing but the tag of a finding is left out, so that reviewers raise the finding
+        // again.
+        if !closes || binding.new_tag.is_some() || binding.ended.is_some() {
+            return false;
+        }
+        files.iter().zip(&blocks).any(|(file, blocks)| {
+            binding.anchors().any(|anchor| {
+                blocks.place(anchor).is_some()
+                    && blocks.ground() == anchor.ground
+                    && (anchor.file == file.path || originals.lost(anchor))
+                    && relations::lost(binding, &[&file.path], text_of).is_none()
+            })
         })
-        .filter(|binding| {
-            let mut shown = files.iter().zip(&blocks);
-            shown.any(|(file, blocks)| is_in(binding, &file.path, blocks))
-        });
+    });
     in_force.filter_map(shown).collect()
 }
 

@@ -58,28 +58,20 @@ pub fn unsure<E>(
             }
         }
     };
-    let pair = |one: &Member, other: &Member, key: String, known| UnsurePair {
-        one: one.id.clone(),
-        other: other.id.clone(),
-        earlier: None,
-        known,
-        key,
-        asked: None,
-    };
     let mut pairs = Vec::new();
     for (one, other) in together {
         let one = &members[one];
         let other = &members[other];
         let key = pairs::key(one, other);
         let apart = ruled(&key)?.filter(|answer| !answer.same);
-        pairs.extend(apart.map(|answer| pair(one, other, key, Some(answer))));
+        pairs.extend(apart.map(|answer| pairs::pair(one, other, key, Some(answer))));
     }
     for (one, other) in unsure {
         let one = &members[one];
         let other = &members[other];
         let key = pairs::key(one, other);
         let known = known(&key)?;
-        pairs.push(pair(one, other, key, known));
+        pairs.push(pairs::pair(one, other, key, known));
     }
     for (one, finding) in earlier {
         let other = member(&finding);
@@ -87,7 +79,7 @@ pub fn unsure<E>(
         let known = known(&key)?;
         pairs.push(UnsurePair {
             earlier: Some(Box::new(finding)),
-            ..pair(&members[one], &other, key, known)
+            ..pairs::pair(&members[one], &other, key, known)
         });
         members.push(other);
     }

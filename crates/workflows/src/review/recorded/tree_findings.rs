@@ -408,12 +408,8 @@ fn standing(raised: &Raised<'_>, settled: &SettledFinding, rows: &[RunRow]) -> S
         settled.state,
         FindingState::Resolved | FindingState::Unchecked
     );
-    let is_replaced = || {
-        let newer = rows.iter().take_while(|row| row.run != raised.row.run);
-        newer
-            .filter(|row| row.ended.is_some())
-            .any(|row| row.target == raised.row.target)
-    };
+    let mut newer = rows.iter().take_while(|row| row.run != raised.row.run);
+    let is_replaced = newer.any(|row| row.ended.is_some() && row.target == raised.row.target);
     match (&raised.finding.anchor, &raised.place) {
         (_, Some(_)) if is_fixed => Standing::Reverted,
         (None, _) if is_fixed && raised.row.undone => Standing::Reverted,
@@ -421,7 +417,7 @@ fn standing(raised: &Raised<'_>, settled: &SettledFinding, rows: &[RunRow]) -> S
         (Some(_), None) if is_fixed && raised.row.undone => Standing::Gone,
         _ if settled.state.is_closed() || settled.finding.is_rejected() => Standing::Closed,
         (Some(_), None) => Standing::Gone,
-        (None, _) if is_replaced() => Standing::Gone,
+        (None, _) if is_replaced => Standing::Gone,
         _ => Standing::Open,
     }
 }

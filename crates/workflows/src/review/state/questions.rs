@@ -83,17 +83,16 @@ impl ReviewState {
             .plan
             .as_ref()
             .is_some_and(|plan| plan.mode == Mode::Fix);
-        let judged = |number| {
-            self.calls
-                .keys()
-                .any(|id| id.purpose == Purpose::Judge { dispute: number })
-        };
         self.disputes
             .values()
             .filter(|dispute| dispute.is_open())
             .filter(|dispute| match (named, dispute.route) {
                 (Some(Route::Judge), Some(Route::Judge)) => {
-                    !judged(dispute.number) && !dispute.rulings.is_empty()
+                    let dispute_asked = Purpose::Judge {
+                        dispute: dispute.number,
+                    };
+                    !dispute.rulings.is_empty()
+                        && self.calls.keys().all(|id| id.purpose != dispute_asked)
                 }
                 (Some(_), _) => true,
                 (None, None) => is_fix && !self.is_judged_first(&dispute.finding),
@@ -211,34 +210,31 @@ impl ReviewState {
 
     /// The findings that a coder receives.
     pub fn items(&self, coder: &AgentName, purpose: &Purpose) -> Vec<FindingId> {
-        let asked = |finding: &&Finding| -> bool {
-            match purpose {
-                Purpose::Respond { round } => self.wants_response(finding, *round),
-                Purpose::Enforce { round } => {
-                    finding.round <= *round
-                        && self.is_for_coder(finding.id)
-                        && self.dispute_of(finding.id).is_some_and(|dispute| {
-                            dispute.disposition == Some(Disposition::Enforced)
-                        })
-                        && !self.is_done(finding.id)
-                }
-                Purpose::Repair { round } => {
-                    finding.round <= *round && self.progress(finding.id).says_implemented()
-                }
-                Purpose::Review { .. }
-                | Purpose::Close { .. }
-                | Purpose::Same { .. }
-                | Purpose::Examine { .. }
-                | Purpose::Defend { .. }
-                | Purpose::Judge { .. }
-                | Purpose::Recheck { .. }
-                | Purpose::Compare { .. }
-                | Purpose::Stage { .. }
-                | Purpose::Work
-                | Purpose::Peer { .. } => false,
+        let asked = self.findings.iter().filter(|finding| match purpose {
+            Purpose::Respond { round } => self.wants_response(finding, *round),
+            Purpose::Enforce { round } => {
+                finding.round <= *round
+                    && self.is_for_coder(finding.id)
+                    && self
+                        .dispute_of(finding.id)
+                        .is_some_and(|dispute| dispute.disposition == Some(Disposition::Enforced))
+                    && !self.is_done(finding.id)
             }
-        };
-        let asked = self.findings.iter().filter(asked);
+            Purpose::Repair { round } => {
+                finding.round <= *round && self.progress(finding.id).says_implemented()
+            }
+            Purpose::Review { .. }
+            | Purpose::Close { .. }
+            | Purpose::Same { .. }
+            | Purpose::Examine { .. }
+            | Purpose::Defend { .. }
+            | Purpose::Judge { .. }
+            | Purpose::Recheck { .. }
+            | Purpose::Compare { .. }
+            | Purpose::Stage { .. }
+            | Purpose::Work
+            | Purpose::Peer { .. } => false,
+        });
         self.of_coder(coder, asked.map(|finding| finding.id))
     }
 

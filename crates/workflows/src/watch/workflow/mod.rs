@@ -401,12 +401,7 @@ impl WatchWorkflow {
         if self.state.tree.is_none() {
             plan.tree = self.tree_changes(None).await.tree;
         }
-        let recorded = |agents: &[Agent]| {
-            agents
-                .iter()
-                .map(|agent| agent.clone().recorded())
-                .collect()
-        };
+        let recorded = |agents: &[Agent]| agents.iter().cloned().map(Agent::recorded).collect();
         let recorded = WatchPlan {
             agents: recorded(&plan.agents),
             reviewers: recorded(&plan.reviewers),

@@ -246,21 +246,20 @@ impl Archive<'_> {
             .agents(Role::Reviewer)
             .filter(|agent| !agent.is_embedded())
             .collect();
-        let left = |shard: usize, agent: &Agent| {
-            let reuse = state.reused.get(&(agent.name.clone(), review_of(shard)))?;
-            let covered = &plan.shards[shard];
-            let mut bytes = 0;
-            for ask in &reuse.asked {
-                let part = covered.iter().find(|covered| covered.file == ask.file);
-                if let Some(part) = part.and_then(|covered| sources.part(ROUND, covered)) {
-                    bytes += asked_bytes(&part, ask);
-                }
-            }
-            Some(bytes)
-        };
         let mut joined: Vec<(Vec<Coverage>, Option<Vec<u64>>)> = Vec::new();
         for (at, shard) in plan.shards.iter().enumerate() {
-            let left: Option<Vec<u64>> = reviewers.iter().map(|agent| left(at, agent)).collect();
+            let left = reviewers.iter().map(|agent| {
+                let reuse = state.reused.get(&(agent.name.clone(), review_of(at)))?;
+                let mut bytes = 0;
+                for ask in &reuse.asked {
+                    let part = shard.iter().find(|covered| covered.file == ask.file);
+                    if let Some(part) = part.and_then(|covered| sources.part(ROUND, covered)) {
+                        bytes += asked_bytes(&part, ask);
+                    }
+                }
+                Some(bytes)
+            });
+            let left: Option<Vec<u64>> = left.collect();
             let left = left.filter(|left| !left.is_empty());
             // An answer about two parts of one file in one call could not be told apart by the file.
             let shares_file = joined.last().is_some_and(|(files, _)| {
@@ -410,12 +409,11 @@ impl Archive<'_> {
         }
         let covered = state.rounds.first()?.get(usize::try_from(shard).ok()?)?;
         let part = state.reuse(call);
-        let is_asked = |file: &Coverage| {
-            part.is_none_or(|part| part.asked.iter().any(|ask| ask.file == file.file))
-        };
         let asked: Vec<Coverage> = covered
             .iter()
-            .filter(|file| is_asked(file))
+            .filter(|file| {
+                part.is_none_or(|part| part.asked.iter().any(|ask| ask.file == file.file))
+            })
             .cloned()
             .collect();
         let paths: Vec<&str> = asked.iter().map(|file| file.file.as_str()).collect();

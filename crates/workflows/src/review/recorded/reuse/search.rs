@@ -216,9 +216,18 @@ impl<'a> Finder<'a> {
             .map(|file| file.text.len() + file.diff.as_ref().map_or(0, String::len))
             .sum();
         let small = (whole / 100 * SMALL.0).max(SMALL.1);
-        let with = |extent: usize| -> Vec<Delta> {
-            let files = shown.iter().flatten().zip(known.iter().flatten());
-            let deltas = files.filter_map(|(shown, known)| {
+        let files: Vec<&SourceFile> = shown.iter().flatten().map(|shown| &shown.file).collect();
+        let parts: Vec<usize> = known
+            .iter()
+            .flatten()
+            .enumerate()
+            .filter(|(_, known)| matches!(known, KnownAnswer::Part { .. }))
+            .map(|(at, _)| at)
+            .collect();
+        let mut chosen = None;
+        for extent in 0..Delta::LEVELS {
+            let answered = shown.iter().flatten().zip(known.iter().flatten());
+            let deltas = answered.filter_map(|(shown, known)| {
                 let KnownAnswer::Part { place, review, .. } = known else {
                     return None;
                 };
@@ -229,29 +238,9 @@ impl<'a> Finder<'a> {
                     extent,
                 )
             });
-            deltas.collect()
-        };
-        let files: Vec<&SourceFile> = shown.iter().flatten().map(|shown| &shown.file).collect();
-        let is_part =
-            |(_, known): &(usize, &KnownAnswer)| matches!(known, KnownAnswer::Part { .. });
-        let parts: Vec<usize> = known
-            .iter()
-            .flatten()
-            .enumerate()
-            .filter(is_part)
-            .map(|(at, _)| at)
-            .collect();
-        let size = |deltas: &[Delta]| -> usize {
-            deltas
-                .iter()
-                .zip(&parts)
-                .map(|(delta, at)| delta.shown_bytes(files[*at]))
-                .sum()
-        };
-        let mut chosen = None;
-        for extent in 0..Delta::LEVELS {
-            let deltas = with(extent);
-            let size = size(&deltas);
+            let deltas: Vec<Delta> = deltas.collect();
+            let sizes = deltas.iter().zip(&parts);
+            let size: usize = sizes.map(|(delta, at)| delta.shown_bytes(files[*at])).sum();
             let is_last = extent + 1 == Delta::LEVELS;
             if size <= small || is_last && size <= whole / 100 * LARGE {
                 chosen = Some(deltas);
