@@ -607,7 +607,7 @@ mod grammar {
 /// Without the feature `astgrep`, Glee has no grammars, and every block is a paragraph.
 #[cfg(not(feature = "astgrep"))]
 mod grammar {
-    pub fn blocks(_path: &str, _text: &str) -> Vec<super::Known> {
+    pub(super) fn blocks(_path: &str, _text: &str) -> Vec<super::Known> {
         Vec::new()
     }
 }
