@@ -44,7 +44,8 @@ impl Workspace {
                 .find(|folder| folder.join(".glee").is_dir())
                 .unwrap_or(&start),
         };
-        let (root, root_commit) = (root.to_owned(), OnceLock::new());
+        let root = root.to_owned();
+        let root_commit = OnceLock::new();
         Ok(Self {
             root,
             start,
@@ -101,12 +102,16 @@ impl Workspace {
     /// Returns `None` if the path does not lead to a regular file below the root. Rejects `..`, `.git`, NUL, drive
     /// letters, absolute paths outside the tree, and links to files outside the tree.
     pub fn resolve(&self, path: &str) -> Option<String> {
-        let is_file = |clean: &String| match &self.read_commit {
-            Some(commit) => self.read_at_commit(commit, clean).is_some(),
-            None => self.is_file_inside(clean),
-        };
-        let resolve = |path: &str| self.clean(path).filter(is_file);
-        resolve(path).or_else(|| resolve(&path.replace('\\', "/")))
+        self.resolved(path)
+            .or_else(|| self.resolved(&path.replace('\\', "/")))
+    }
+
+    fn resolved(&self, path: &str) -> Option<String> {
+        self.clean(path)
+            .filter(|clean: &String| match &self.read_commit {
+                Some(commit) => self.read_at_commit(commit, clean).is_some(),
+                None => self.is_file_inside(clean),
+            })
     }
 
     /// The first 4 MiB of a file's current text. Invalid UTF-8 is replaced. Returns `None` if

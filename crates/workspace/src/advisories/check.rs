@@ -78,7 +78,8 @@ pub fn check(
     let mut locked: BTreeMap<String, BTreeSet<Locked>> = BTreeMap::new();
     let mut questions = Vec::new();
     for (index, member) in members.iter().enumerate() {
-        let (raw, title) = (&member.raw, member.title());
+        let raw = &member.raw;
+        let title = member.title();
         if category(raw.category.as_deref(), raw.rule.as_deref(), title) != Category::Security
             && ids(title).next().is_none()
         {
@@ -157,9 +158,11 @@ fn ids(text: &str) -> impl Iterator<Item = &str> {
 fn names(text: &str, name: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '@');
     let is_distinct = name.contains(|c: char| !c.is_ascii_alphabetic());
-    let (lower, name) = (text.to_lowercase(), name.to_lowercase());
+    let lower = text.to_lowercase();
+    let name = name.to_lowercase();
     lower.match_indices(&name).any(|(at, _)| {
-        let (before, after) = (&lower[..at], &lower[at + name.len()..]);
+        let before = &lower[..at];
+        let after = &lower[at + name.len()..];
         if before.ends_with(is_part) && !before.ends_with('@')
             || after.starts_with(|c: char| is_part(c) && c != '@')
         {
@@ -171,14 +174,13 @@ fn names(text: &str, name: &str) -> bool {
             before.split_whitespace().next_back(),
             after.split_whitespace().next(),
         ];
-        let is_kind = |word: &str| {
-            let word = word.trim_matches(|c: char| !c.is_alphanumeric());
-            KINDS.contains(&word) || word.starts_with(|c: char| c.is_ascii_digit())
-        };
         is_distinct
             || quoted
             || after.starts_with('@')
-            || neighbours.into_iter().flatten().any(is_kind)
+            || neighbours.into_iter().flatten().any(|word: &str| {
+                let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+                KINDS.contains(&word) || word.starts_with(|c: char| c.is_ascii_digit())
+            })
     })
 }
 
@@ -319,11 +321,9 @@ mod tests {
         "ranges": [{"type": "SEMVER", "events": [{"introduced": "0.1.0"}, {"fixed": "0.2.23"}]}]}]}"#;
 
     fn finding(category: &str, file: &str, title: &str) -> Member {
-        let (file, title, category) = (
-            Some(file.to_owned()),
-            title.into(),
-            Some(category.to_owned()),
-        );
+        let file = Some(file.to_owned());
+        let title = title.into();
+        let category = Some(category.to_owned());
         Member {
             raw: RawFinding {
                 file,
@@ -370,11 +370,6 @@ mod tests {
             id: id.into(),
             version: "time 0.1.43".into(),
         };
-        let patched = || AdvisoryStatus::Patched {
-            id: "RUSTSEC-2020-0071".into(),
-            version: "time 0.3.36".into(),
-            fixed: "0.2.23".into(),
-        };
         let rows = [
             (
                 security("old/src/a.rs", "`time` has a segfault"),
@@ -390,7 +385,11 @@ mod tests {
             ),
             (
                 security("new/src/a.rs", "`time` has a segfault (CVE-2020-26235)"),
-                patched(),
+                AdvisoryStatus::Patched {
+                    id: "RUSTSEC-2020-0071".into(),
+                    version: "time 0.3.36".into(),
+                    fixed: "0.2.23".into(),
+                },
             ),
             (
                 security("old/src/a.rs", "CVE-2099-99999 in `time`"),

@@ -80,36 +80,39 @@ fn npm(text: &str) -> Pairs {
 
 /// Parses lines of the form `name==version`. Ignores the extras, markers, hashes and comments in a line.
 fn pins(text: &str) -> Pairs {
-    let pin = |line: &str| {
-        let line = line.split(['#', ';']).next()?.split(" --").next()?.trim();
-        let (name, version) = line.split_once("==")?;
-        let name = name.split('[').next()?.trim();
-        let version = version
-            .trim_start_matches('=')
-            .trim()
-            .trim_end_matches('\\')
-            .trim();
-        let is_one = !version.is_empty() && !version.contains(['*', ',', ' ']);
-        (is_one && !name.is_empty()).then(|| (name.to_owned(), version.to_owned()))
-    };
-    text.lines().filter_map(pin).collect()
+    text.lines()
+        .filter_map(|line: &str| {
+            let line = line.split(['#', ';']).next()?.split(" --").next()?.trim();
+            let (name, version) = line.split_once("==")?;
+            let name = name.split('[').next()?.trim();
+            let version = version
+                .trim_start_matches('=')
+                .trim()
+                .trim_end_matches('\\')
+                .trim();
+            let is_one = !version.is_empty() && !version.contains(['*', ',', ' ']);
+            (is_one && !name.is_empty()).then(|| (name.to_owned(), version.to_owned()))
+        })
+        .collect()
 }
 
 /// Parses the paths and versions of modules in `go.sum`, or in the `require` directives of `go.mod`.
 fn modules(text: &str) -> Pairs {
-    let module = |line: &str| {
-        let line = line.split("//").next()?.trim();
-        let mut words = line
-            .strip_prefix("require ")
-            .unwrap_or(line)
-            .split_whitespace();
-        let (path, version) = (words.next()?, words.next()?);
-        let version = version.trim_end_matches("/go.mod");
-        let is_version =
-            version.starts_with('v') && version[1..].starts_with(|c: char| c.is_ascii_digit());
-        (path.contains('.') && is_version).then(|| (path.to_owned(), version.to_owned()))
-    };
-    text.lines().filter_map(module).collect()
+    text.lines()
+        .filter_map(|line: &str| {
+            let line = line.split("//").next()?.trim();
+            let mut words = line
+                .strip_prefix("require ")
+                .unwrap_or(line)
+                .split_whitespace();
+            let path = words.next()?;
+            let version = words.next()?;
+            let version = version.trim_end_matches("/go.mod");
+            let is_version =
+                version.starts_with('v') && version[1..].starts_with(|c: char| c.is_ascii_digit());
+            (path.contains('.') && is_version).then(|| (path.to_owned(), version.to_owned()))
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -32,7 +32,8 @@ pub fn ask(
         .timeout_global(Some(ANSWER))
         .http_status_as_error(false)
         .user_agent(concat!("glee/", env!("CARGO_PKG_VERSION")));
-    let (root, until) = (root.trim_end_matches('/'), Instant::now() + ALL);
+    let root = root.trim_end_matches('/');
+    let until = Instant::now() + ALL;
     let api = Api {
         root,
         agent: config.build().into(),
@@ -232,13 +233,11 @@ mod tests {
             ("/v1/query", true) => (200, r#"{"vulns": [{"id": "RUSTSEC-2"}]}"#.into()),
             _ => (404, r#"{"code": 5}"#.into()),
         });
-        let (time, other) = (
-            locked("time"),
-            Locked {
-                version: "2.0.0".into(),
-                ..locked("time")
-            },
-        );
+        let time = locked("time");
+        let other = Locked {
+            version: "2.0.0".into(),
+            ..locked("time")
+        };
         let found = ask(
             &root,
             &BTreeSet::from(["cve-2020-1", "CVE-2099-9"]),

@@ -56,10 +56,8 @@ impl Index {
         });
         let mut at = vec![0; lines.len().max(1)];
         for (number, block) in (1..).zip(&known) {
-            let (first, end) = (
-                *block.reach.start() as usize - 1,
-                *block.reach.end() as usize,
-            );
+            let first = *block.reach.start() as usize - 1;
+            let end = *block.reach.end() as usize;
             let reached = at.iter_mut().take(end).skip(first);
             reached
                 .filter(|line| **line == 0)
@@ -237,7 +235,8 @@ impl<'a> Blocks<'a> {
                 .iter()
                 .flat_map(|block| [block.lines.clone(), block.reach.clone()]);
             let rest = (0..self.index.paragraphs.len()).map(|index| self.around(index));
-            let (mut all, mut hashed) = (HashMap::new(), HashSet::new());
+            let mut all = HashMap::new();
+            let mut hashed = HashSet::new();
             for block in whole.chain(known).chain(rest) {
                 if hashed.insert(block.clone()) {
                     all.entry(self.hash(&block)).or_insert(block);
@@ -270,7 +269,8 @@ impl<'a> Blocks<'a> {
     }
 
     fn slice(&self, block: &RangeInclusive<u32>) -> &[&'a str] {
-        let (first, last) = (*block.start() as usize - 1, *block.end() as usize);
+        let first = *block.start() as usize - 1;
+        let last = *block.end() as usize;
         self.lines
             .get(first..last.min(self.lines.len()))
             .unwrap_or_default()
@@ -387,7 +387,9 @@ pub fn excerpt(
     let wanted = end_line.unwrap_or(line).max(line).saturating_add(around);
     let first_line = line.saturating_sub(around).max(1);
     // `last` is the number of the last line that was read. `start` and `end` are the byte offsets of the excerpt.
-    let (mut last, mut start, mut end) = (0, 0, 0);
+    let mut last = 0;
+    let mut start = 0;
+    let mut end = 0;
     for whole in text.split_inclusive('\n').take(wanted as usize) {
         last += 1;
         if last == first_line {
@@ -596,7 +598,8 @@ mod grammar {
     }
 
     fn lines<D: Doc>(node: &Node<'_, D>) -> (u32, u32) {
-        let (start, end) = (node.start_pos().line(), node.end_pos());
+        let start = node.start_pos().line();
+        let end = node.end_pos();
         // If a node ends with a line break, its end position is in the next line, which is not part of the node.
         let at_start = end.byte_point().1 == 0 && end.line() > start;
         let number = |row: usize| u32::try_from(row).unwrap_or(u32::MAX).saturating_add(1);
@@ -644,12 +647,11 @@ mod tests {
         /// The block around each line as `first-last`.
         fn blocks(path: &str, text: &str) -> Vec<String> {
             let blocks = Blocks::of(path, text);
-            let block = |line| {
-                let block = blocks.enclosing(line);
-                format!("{}-{}", block.start(), block.end())
-            };
             (1..=u32::try_from(text.lines().count()).unwrap_or(1))
-                .map(block)
+                .map(|line| {
+                    let block = blocks.enclosing(line);
+                    format!("{}-{}", block.start(), block.end())
+                })
                 .collect()
         }
 
@@ -936,7 +938,8 @@ mod tests {
                     return None;
                 }
                 let end = end.unwrap_or(line).clamp(line, last);
-                let (from, to) = (line.saturating_sub(around).max(1), end.saturating_add(around).min(last));
+                let from = line.saturating_sub(around).max(1);
+                let to = end.saturating_add(around).min(last);
                 let text = all.get(from as usize - 1..to as usize)?.concat();
                 Some(Excerpt { file: "a".to_owned(), first_line: from, text, lines: (line, end) })
             };

@@ -32,8 +32,7 @@ pub fn check(member: &mut Member, text: &str, blocks: &Blocks<'_>) {
         .iter()
         .any(|name| inside.iter().any(|line| line.contains(name)));
     // The check is inconclusive if the quoted names occur only outside the finding's block.
-    let elsewhere = || names.iter().any(|name| text.contains(name));
-    let identifiers = if in_block || !elsewhere() {
+    let identifiers = if in_block || !names.iter().any(|name| text.contains(name)) {
         Some(in_block)
     } else {
         None

@@ -167,17 +167,15 @@ pub fn follow(cited: CitedCode, then: &str, now: &str) -> CitedCode {
 /// What happened to cited code. Returns `None` if the code stands: its block is still in the file, or has moved to
 /// the file `here`, where the finding is.
 pub fn change(cited: &CitedCode, here: &str, read: ReadText<'_>) -> Option<CitedChange> {
-    let has_block = |path: &str, text: &str| {
-        cited.block.is_empty() || Blocks::of(path, text).find(&cited.block).is_some()
-    };
     let text = read(&cited.file);
     if text
         .as_deref()
-        .is_some_and(|text| has_block(&cited.file, text))
+        .is_some_and(|text| has_block(cited, &cited.file, text))
     {
         return None;
     }
-    let is_moved = here != cited.file && read(here).is_some_and(|text| has_block(here, &text));
+    let is_moved =
+        here != cited.file && read(here).is_some_and(|text| has_block(cited, here, &text));
     if is_moved && !cited.block.is_empty() {
         return None;
     }
@@ -189,6 +187,10 @@ pub fn change(cited: &CitedCode, here: &str, read: ReadText<'_>) -> Option<Cited
     } else {
         CitedChange::Gone
     })
+}
+
+fn has_block(cited: &CitedCode, path: &str, text: &str) -> bool {
+    cited.block.is_empty() || Blocks::of(path, text).find(&cited.block).is_some()
 }
 
 /// Joins lines to one line in which a sequence of white space is one space.
@@ -360,8 +362,12 @@ mod tests {
         let now = APP.replace("import os\n", "").replace("delete", "remove");
         let followed = follow(check.clone(), APP, &now);
         assert_eq!(followed.location(), Location::line("src/app.py", 6));
-        let read = |path: &str| (path == "src/app.py").then(|| now.clone());
-        assert_eq!(change(&followed, "src/app.py", &read), None);
+        assert_eq!(
+            change(&followed, "src/app.py", &|path: &str| (path
+                == "src/app.py")
+                .then(|| now.clone())),
+            None
+        );
         let gone = APP.replace("check(db)", "pass");
         assert_eq!(
             follow(check.clone(), APP, &gone),

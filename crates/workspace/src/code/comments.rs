@@ -18,7 +18,10 @@ pub fn shortened<'a>(path: &str, text: &'a str) -> Cow<'a, str> {
     let mut shown = String::new();
     // `text[..copied]` is already in `shown`. `run` is the offset of the current sequence of comments, and
     // `length` is the number of lines in this sequence.
-    let (mut copied, mut run, mut length, mut at) = (0, 0, 0, 0);
+    let mut copied = 0;
+    let mut run = 0;
+    let mut length = 0;
+    let mut at = 0;
     for line in text.split_inclusive('\n').chain([""]) {
         let is_comment =
             line.trim_start().starts_with('#') || (!line.is_empty() && line.trim().is_empty());
@@ -26,15 +29,14 @@ pub fn shortened<'a>(path: &str, text: &'a str) -> Cow<'a, str> {
             length += 1;
         } else {
             if length >= LONG {
-                let blank = |byte| {
+                shown.push_str(&text[copied..run]);
+                shown.extend(text[run..at].bytes().map(|byte| {
                     if matches!(byte, b'\n' | b'\r') {
                         byte as char
                     } else {
                         ' '
                     }
-                };
-                shown.push_str(&text[copied..run]);
-                shown.extend(text[run..at].bytes().map(blank));
+                }));
                 copied = at;
             }
             (run, length) = (at + line.len(), 0);

@@ -85,7 +85,9 @@ fn utf32(bytes: &[u8], unit: fn([u8; 4]) -> u32) -> Option<String> {
 }
 
 fn decoded(chars: impl Iterator<Item = Option<char>>) -> Option<String> {
-    let (mut text, mut all, mut invalid) = (String::new(), 0_usize, 0_usize);
+    let mut text = String::new();
+    let mut all = 0_usize;
+    let mut invalid = 0_usize;
     for char in chars {
         all += 1;
         invalid += usize::from(char.is_none());
@@ -96,7 +98,8 @@ fn decoded(chars: impl Iterator<Item = Option<char>>) -> Option<String> {
 
 /// Whether the first 4,096 code units contain no NUL, and at least half of these units are printable ASCII.
 fn is_mostly_ascii(units: impl Iterator<Item = u16>) -> bool {
-    let (mut all, mut ascii) = (0_usize, 0_usize);
+    let mut all = 0_usize;
+    let mut ascii = 0_usize;
     for unit in units.take(4096) {
         match unit {
             0 => return false,

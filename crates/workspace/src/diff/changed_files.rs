@@ -87,7 +87,8 @@ impl WorktreeChanges {
 impl Repository {
     /// Compares the work tree with the commit `base`, or with nothing if `base` is `None`.
     pub fn uncommitted(&self, base: Option<&str>) -> Result<WorktreeChanges> {
-        let (scan, deltas) = (self.scan()?, self.index_against(base)?);
+        let scan = self.scan()?;
+        let deltas = self.index_against(base)?;
         let mut changed: BTreeMap<Vec<u8>, Changed> = deltas
             .into_iter()
             .map(|delta| (delta.path.clone(), delta))
@@ -410,9 +411,9 @@ impl Workspace {
         let bytes = match &change.new {
             New::Gone => {
                 let old = sides.old(change, cap)?;
-                let deleted =
-                    || metadata_changes::deleted(&change.path, change.modes.0, old.as_deref());
-                return Ok(Ok(change.old.is_some().then(deleted)));
+                return Ok(Ok(change.old.is_some().then(|| {
+                    metadata_changes::deleted(&change.path, change.modes.0, old.as_deref())
+                })));
             }
             New::Link(_) | New::Submodule(_) => return self.read_other(change, sides, cap),
             New::NotAFile => return Ok(Err(SkipReason::NotAFile)),
@@ -594,9 +595,8 @@ fn ends_in_cr(bytes: &[u8]) -> bool {
 }
 
 pub(crate) fn without_cr(bytes: &[u8]) -> Vec<u8> {
-    let is_kept = |index: &usize| !(bytes[*index] == b'\r' && bytes.get(index + 1) == Some(&b'\n'));
     (0..bytes.len())
-        .filter(is_kept)
+        .filter(|index: &usize| !(bytes[*index] == b'\r' && bytes.get(index + 1) == Some(&b'\n')))
         .map(|index| bytes[index])
         .collect()
 }

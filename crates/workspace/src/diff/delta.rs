@@ -43,9 +43,11 @@ pub struct Delta {
 /// `salt`, and therefore cannot construct different lines with equal hashes. The end of a line is a part of it.
 pub fn line_hashes(salt: &str, text: &str) -> String {
     let key = blake3::hash(salt.as_bytes());
-    let hash = |line: &str| blake3::keyed_hash(key.as_bytes(), line.as_bytes()).to_hex();
     text.split_inclusive('\n')
-        .map(|line| hash(line)[..FileReview::DIGITS].to_owned())
+        .map(|line| {
+            blake3::keyed_hash(key.as_bytes(), line.as_bytes()).to_hex()[..FileReview::DIGITS]
+                .to_owned()
+        })
         .collect()
 }
 
@@ -74,16 +76,11 @@ impl Delta {
     /// The total size, in bytes, of the lines that a reviewer gets: the lines in `shown`, or no lines if `ask`
     /// is empty.
     pub fn shown_bytes(&self, file: &SourceFile) -> usize {
-        let is_shown = |at: u32| {
-            self.shown
-                .iter()
-                .any(|(first, last)| (*first..=*last).contains(&at))
-        };
         let lines = file
             .text
             .lines()
             .zip(1..)
-            .filter(|(_, at)| !self.ask.is_empty() && is_shown(*at));
+            .filter(|(_, at)| !self.ask.is_empty() && covers(&self.shown, *at));
         lines.map(|(line, _)| line.len() + 1).sum()
     }
 
@@ -106,19 +103,23 @@ impl Delta {
         let fresh = line_hashes(salt, &file.text);
         let old: Vec<&[u8]> = hashes.as_bytes().chunks(FileReview::DIGITS).collect();
         let new: Vec<&[u8]> = fresh.as_bytes().chunks(FileReview::DIGITS).collect();
-        let (known, under) = (Set(&earlier.ranges), Set(&file.changed));
+        let known = Set(&earlier.ranges);
+        let under = Set(&file.changed);
         let last = number(new.len());
-        let (mut moved, mut left) = (vec![None; old.len()], BTreeSet::new());
+        let mut moved = vec![None; old.len()];
+        let mut left = BTreeSet::new();
         let mut marks: BTreeSet<u32> = BTreeSet::new();
         let deadline = Instant::now() + PATIENCE;
         for op in
             similar::capture_diff_slices_deadline(Algorithm::Myers, &old, &new, Some(deadline))
         {
-            let (old, new) = (op.old_range(), op.new_range());
+            let old = op.old_range();
+            let new = op.new_range();
             match op.tag() {
                 DiffTag::Equal => {
                     for (old, new) in old.zip(new) {
-                        let (before, now) = (number(old) + 1, number(new) + 1);
+                        let before = number(old) + 1;
+                        let now = number(new) + 1;
                         moved[old] = Some(now);
                         match (known.contains(before), under.contains(now)) {
                             (false, true) => drop(marks.insert(now)),
@@ -147,21 +148,20 @@ impl Delta {
             left,
             ..Self::default()
         };
-        let has_changed = |lines: &Lines| {
-            let around = |line: u32| {
-                let block = blocks.enclosing(line);
-                marks
-                    .range(*block.start().min(&line)..=*block.end().max(&line))
-                    .next()
-                    .is_some()
-            };
-            around(lines.0) || around(lines.1)
-        };
         // If the block of a finding changed, the finding has to be reviewed again even if all lines of the finding
         // are unchanged. If a line of a finding changed, `marks` already contains the changed line. For such a
         // finding, the method `rest` returns the range from the first to the last unchanged line of the finding.
         let read_again = |place: Place| match delta.place(place) {
-            Some(lines) => Some(lines).filter(has_changed),
+            Some(lines) => Some(lines).filter(|lines: &Lines| {
+                let around = |line: u32| {
+                    let block = blocks.enclosing(line);
+                    marks
+                        .range(*block.start().min(&line)..=*block.end().max(&line))
+                        .next()
+                        .is_some()
+                };
+                around(lines.0) || around(lines.1)
+            }),
             None => delta.rest(place),
         };
         let places = earlier.findings.iter().flat_map(places_of);
@@ -182,13 +182,18 @@ impl Delta {
             )
         });
         delta.touched = unified::joined(near.chain(findings).collect());
-        let wider = |(first, end): &Lines| {
-            (
-                first.saturating_sub(context).max(1),
-                (end + context).min(last),
-            )
-        };
-        delta.shown = unified::joined(delta.touched.iter().map(wider).collect());
+        delta.shown = unified::joined(
+            delta
+                .touched
+                .iter()
+                .map(|(first, end): &Lines| {
+                    (
+                        first.saturating_sub(context).max(1),
+                        (end + context).min(last),
+                    )
+                })
+                .collect(),
+        );
         delta.ask = delta
             .touched
             .iter()
@@ -200,16 +205,17 @@ impl Delta {
     /// Returns the new line numbers of a place of an earlier finding, or `None` if a line of the place changed.
     fn place(&self, place: Place) -> Option<Lines> {
         let (first, end) = self.lines_of(place);
-        let now = |line: u32| {
-            *self
-                .moved
-                .get(usize::try_from(line).ok()?.checked_sub(1)?)?
-        };
-        let start = now(first)?;
+        let start = self.now(first)?;
         let is_whole = (first..=end)
             .zip(start..)
-            .all(|(line, expected)| now(line) == Some(expected));
+            .all(|(line, expected)| self.now(line) == Some(expected));
         is_whole.then_some((start, start + (end - first)))
+    }
+
+    fn now(&self, line: u32) -> Option<u32> {
+        *self
+            .moved
+            .get(usize::try_from(line).ok()?.checked_sub(1)?)?
     }
 
     fn lines_of(&self, (first, end_line): Place) -> Lines {
@@ -219,10 +225,8 @@ impl Delta {
 
     fn rest(&self, place: Place) -> Option<Lines> {
         let (first, end) = self.lines_of(place);
-        let (first, end) = (
-            usize::try_from(first).ok()?.checked_sub(1)?,
-            usize::try_from(end).ok()?,
-        );
+        let first = usize::try_from(first).ok()?.checked_sub(1)?;
+        let end = usize::try_from(end).ok()?;
         let left = || {
             self.moved
                 .get(first..end)
@@ -290,12 +294,13 @@ impl Delta {
 
     /// Whether each place of the finding in the file has a line that existed at the time of the earlier review.
     pub fn had_lines(&self, finding: &RawFinding) -> bool {
-        let had_line = |line: Option<u32>| {
-            line.is_some_and(|line| (1..=self.moved.len()).contains(&(line as usize)))
-        };
         let further = finding.places.iter();
         let mut further = further.filter(|place| Some(&place.file) == finding.file.as_ref());
-        had_line(finding.line) && further.all(|place| had_line(place.line))
+        self.had_line(finding.line) && further.all(|place| self.had_line(place.line))
+    }
+
+    fn had_line(&self, line: Option<u32>) -> bool {
+        line.is_some_and(|line| (1..=self.moved.len()).contains(&(line as usize)))
     }
 }
 
@@ -311,17 +316,18 @@ fn places_of(finding: &RawFinding) -> impl Iterator<Item = Place> {
         .filter_map(|(line, end_line)| Some((line?, end_line)))
 }
 
+fn covers(ranges: &[Lines], line: u32) -> bool {
+    ranges
+        .iter()
+        .any(|(first, last)| (*first..=*last).contains(&line))
+}
+
 /// Replaces each line outside the line ranges in `shown` by an empty line. The diff of the file keeps only the
 /// removed lines inside or next to these ranges.
 pub fn part(file: &SourceFile, ask: &[Lines], shown: &[Lines]) -> SourceFile {
-    let is_shown = |line: u32| {
-        shown
-            .iter()
-            .any(|(first, last)| (*first..=*last).contains(&line))
-    };
     let mut text = String::new();
     for (line, at) in file.text.split_inclusive('\n').zip(1..) {
-        text.push_str(if is_shown(at) { line } else { "\n" });
+        text.push_str(if covers(shown, at) { line } else { "\n" });
     }
     let diff = file
         .diff
@@ -338,11 +344,10 @@ pub fn part(file: &SourceFile, ask: &[Lines], shown: &[Lines]) -> SourceFile {
 /// Returns a diff without added lines and context lines. A removed line remains only if the line was inside or
 /// next to one of the line ranges in `shown`.
 fn removed_near(diff: &str, shown: &[Lines]) -> Option<String> {
-    let is_path = |line: &&str| line.starts_with("--- ") || line.starts_with("+++ ");
     let header = diff
         .lines()
         .take_while(|line| !line.starts_with("@@ "))
-        .filter(is_path);
+        .filter(|line: &&str| line.starts_with("--- ") || line.starts_with("+++ "));
     let is_near = |line: u32| {
         shown
             .iter()
@@ -354,9 +359,11 @@ fn removed_near(diff: &str, shown: &[Lines]) -> Option<String> {
         .iter()
         .flat_map(|patch| &patch.hunks)
     {
-        let (mut old, mut new) = (hunk.old_start.max(1), hunk.new_start.max(1));
+        let mut old = hunk.old_start.max(1);
+        let mut new = hunk.new_start.max(1);
         for same in hunk.lines.chunk_by(|(a, _), (b, _)| a == b) {
-            let (mark, count) = (same[0].0, u32::try_from(same.len()).unwrap_or(u32::MAX));
+            let mark = same[0].0;
+            let count = u32::try_from(same.len()).unwrap_or(u32::MAX);
             if mark == DiffMark::Removed && is_near(new) {
                 let _ = writeln!(body, "@@ -{old},{count} +{new},0 @@");
                 for (_, line) in same {
@@ -375,11 +382,7 @@ struct Set<'a>(&'a [Lines]);
 
 impl Set<'_> {
     fn contains(&self, line: u32) -> bool {
-        self.0.is_empty()
-            || self
-                .0
-                .iter()
-                .any(|(first, last)| (*first..=*last).contains(&line))
+        self.0.is_empty() || covers(self.0, line)
     }
 
     fn within(&self, (from, to): Lines) -> Vec<Lines> {
@@ -428,13 +431,14 @@ mod tests {
             .lines()
             .zip(1..)
             .filter(|(line, at)| line.contains("BUG") && under.contains(*at));
-        let finding = |(line, at): (&str, u32)| RawFinding {
-            title: line.trim().into(),
-            file: Some(file.path.clone()),
-            line: Some(at),
-            ..RawFinding::default()
-        };
-        lines.map(finding).collect()
+        lines
+            .map(|(line, at): (&str, u32)| RawFinding {
+                title: line.trim().into(),
+                file: Some(file.path.clone()),
+                line: Some(at),
+                ..RawFinding::default()
+            })
+            .collect()
     }
 
     fn reviewed(file: &SourceFile) -> FileReview {
@@ -496,7 +500,8 @@ mod tests {
     fn a_finding_in_a_block_that_changed_is_left_to_who_reads_it_again() {
         let old = function("one", &["x = 1  # BUG1", "check(x)", "return x"]);
         let new = old.replace("check(x)", "checked(x)");
-        let (old, new) = (file(None, &old), file(None, &new));
+        let old = file(None, &old);
+        let new = file(None, &new);
         let earlier = reviewed(&old);
         let delta = Delta::since(&earlier, SALT, &new, 0).unwrap();
         assert_eq!(delta.carried(&earlier.findings[0]), None);
@@ -512,10 +517,8 @@ mod tests {
     #[test]
     fn a_finding_over_several_lines_of_which_one_changed_is_read_again_as_a_whole() {
         let lines: String = (0..80).map(|n| format!("line {n}\n")).collect();
-        let (old, new) = (
-            file(None, &lines),
-            file(None, &lines.replace("line 40\n", "line forty\n")),
-        );
+        let old = file(None, &lines);
+        let new = file(None, &lines.replace("line 40\n", "line forty\n"));
         let mut earlier = reviewed(&old);
         let finding = |line, end_line| RawFinding {
             line: Some(line),
@@ -560,7 +563,8 @@ mod tests {
             function("one", &["x = 1", "return x"]) + &function("two", &["y = 1", "return y"]);
         let first = base.replace("y = 1", "y = 2");
         let second = first.replace("return x", "return 2 * x");
-        let (old, new) = (file(Some(&base), &first), file(Some(&base), &second));
+        let old = file(Some(&base), &first);
+        let new = file(Some(&base), &second);
         assert_eq!(
             frame(&old),
             frame(&new),
@@ -636,7 +640,8 @@ mod tests {
             let new = edited(&old, &second);
             let base = text(&base);
             let base = is_change.then_some(base.as_str());
-            let (old, new) = (file(base, &text(&old)), file(base, &text(&new)));
+            let old = file(base, &text(&old));
+            let new = file(base, &text(&new));
             // A change in which no line is under review is not a target.
             prop_assume!(base.is_none() || !old.changed.is_empty() && !new.changed.is_empty());
             let (_, found) = delta_review(&old, &new, extent);

@@ -25,7 +25,8 @@ pub(crate) fn modes(path: &[u8], old: u32, new: u32) -> Option<String> {
     if old == new || old == 0 || new == 0 {
         return None;
     }
-    let (from, to) = (unified::name("a/", path), unified::name("b/", path));
+    let from = unified::name("a/", path);
+    let to = unified::name("b/", path);
     Some(format!(
         "diff --git {from} {to}\nold mode {old:06o}\nnew mode {new:06o}\n"
     ))
@@ -146,9 +147,12 @@ pub(crate) fn part(file: SourceFile, max_file: u64) -> Result<(SourceFile, bool)
     } else {
         file.changed.clone()
     };
-    let around =
-        |(first, last): &(u32, u32)| (first.saturating_sub(AROUND), last.saturating_add(AROUND));
-    let mut near = changed.iter().map(around).peekable();
+    let mut near = changed
+        .iter()
+        .map(|(first, last): &(u32, u32)| {
+            (first.saturating_sub(AROUND), last.saturating_add(AROUND))
+        })
+        .peekable();
     let mut under = changed.iter().peekable();
     let mut text = String::new();
     let mut left: Vec<(u32, u32)> = Vec::new();

@@ -56,7 +56,8 @@ impl Hunk {
     /// Returns the line ranges under review in the new text. Line 1 is the first line of the hunk. If lines were
     /// removed without a replacement, the lines directly before and after the gap are under review.
     pub fn marked(&self) -> Vec<(u32, u32)> {
-        let (mut marked, mut at) = (Vec::new(), 0_u32);
+        let mut marked = Vec::new();
+        let mut at = 0_u32;
         for group in self
             .lines
             .chunk_by(|a, b| (a.0 == DiffMark::Kept) == (b.0 == DiffMark::Kept))
@@ -88,9 +89,6 @@ impl Hunk {
     ) -> Option<()> {
         loop {
             let is_open = old_left > 0 || new_left > 0;
-            let goes_on = |line: &str| {
-                line.starts_with('\\') || line.starts_with('+') && !line.starts_with("+++ ")
-            };
             let line = match lines.peek() {
                 Some((line, _)) if is_open || goes_on(line) => *line,
                 _ => return (!is_open).then_some(()),
@@ -116,6 +114,10 @@ impl Hunk {
             lines.next();
         }
     }
+}
+
+fn goes_on(line: &str) -> bool {
+    line.starts_with('\\') || line.starts_with('+') && !line.starts_with("+++ ")
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -170,7 +172,8 @@ impl Patch {
     /// Applies the patch to `text`, or reverts the patch if `from` is [`Side::New`].
     pub fn replaced(&self, text: &str, from: Side) -> String {
         let mut lines = text.lines();
-        let (mut result, mut at) = (String::new(), 1_u32);
+        let mut result = String::new();
+        let mut at = 1_u32;
         let mut push = |line: &str| {
             result.push_str(line);
             result.push('\n');
@@ -181,7 +184,8 @@ impl Patch {
             } else {
                 Side::Old
             };
-            let (start, length) = (hunk.start(from), hunk.side(from).count());
+            let start = hunk.start(from);
+            let length = hunk.side(from).count();
             // If the hunk has no lines on the side `from`, its header contains the number of the line before the
             // hunk.
             let start = if length == 0 {
@@ -367,26 +371,26 @@ impl Header {
     }
 
     fn names_sides(&self, old: &str, new: &str) -> bool {
-        let ((old, _), (new, _)) = (side_name(old), side_name(new));
-        let is_moved = |side: &Option<Vec<u8>>, header: &Option<Vec<u8>>| {
-            side.as_ref()
-                .zip(header.as_ref())
-                .is_some_and(|(side, header)| side.ends_with(header))
-        };
-        let is_named = |(first, second): &(Vec<u8>, Vec<u8>)| {
-            old.as_ref() == Some(first) || new.as_ref() == Some(second)
-        };
-        self.names.as_ref().is_none_or(is_named)
+        let (old, _) = side_name(old);
+        let (new, _) = side_name(new);
+        self.names
+            .as_ref()
+            .is_none_or(|(first, second): &(Vec<u8>, Vec<u8>)| {
+                old.as_ref() == Some(first) || new.as_ref() == Some(second)
+            })
             || is_moved(&old, &self.from)
             || is_moved(&new, &self.to)
     }
 
     /// Converts the header of a file's diff to a patch. `sides` contains the texts after `---` and `+++`.
     fn patch(self, sides: Option<(&str, &str)>) -> Patch {
-        let (mut is_new, mut is_deleted) = (self.is_new, self.is_deleted);
-        let (mut pair, mut epochs) = (self.names.clone(), [false; 2]);
+        let mut is_new = self.is_new;
+        let mut is_deleted = self.is_deleted;
+        let mut pair = self.names.clone();
+        let mut epochs = [false; 2];
         if let Some((old, new)) = sides {
-            let ((old, old_time), (new, new_time)) = (side_name(old), side_name(new));
+            let (old, old_time) = side_name(old);
+            let (new, new_time) = side_name(new);
             is_new |= old.as_deref() == Some(NONE);
             is_deleted |= new.as_deref() == Some(NONE);
             epochs = [is_epoch(old_time), is_epoch(new_time)];
@@ -408,7 +412,8 @@ impl Header {
             .collect();
         let (old, new) = pair.map(|(old, new)| stripped(&old, &new)).unzip();
         // For a rename or a copy, the header contains the names without prefixes.
-        let (old, new) = (self.from.or(old), self.to.or(new));
+        let old = self.from.or(old);
+        let new = self.to.or(new);
         Patch {
             old: old.filter(|_| !is_new),
             new: new.filter(|_| !is_deleted || is_new),
@@ -419,6 +424,12 @@ impl Header {
             is_epoch: epochs,
         }
     }
+}
+
+fn is_moved(side: &Option<Vec<u8>>, header: &Option<Vec<u8>>) -> bool {
+    side.as_ref()
+        .zip(header.as_ref())
+        .is_some_and(|(side, header)| side.ends_with(header))
 }
 
 const NONE: &[u8] = b"/dev/null";
@@ -446,12 +457,8 @@ fn stripped(old: &[u8], new: &[u8]) -> (Vec<u8>, Vec<u8>) {
     if old == new {
         return (old.to_vec(), new.to_vec());
     }
-    let parts = |name: &[u8]| {
-        name.split(|byte| *byte == b'/')
-            .map(<[u8]>::to_vec)
-            .collect::<Vec<_>>()
-    };
-    let (olds, news) = (parts(old), parts(new));
+    let olds = parts(old);
+    let news = parts(new);
     let shared = olds
         .iter()
         .rev()
@@ -463,6 +470,12 @@ fn stripped(old: &[u8], new: &[u8]) -> (Vec<u8>, Vec<u8>) {
     }
     let path = news[news.len() - shared..].join(&b'/');
     (path.clone(), path)
+}
+
+fn parts(name: &[u8]) -> Vec<Vec<u8>> {
+    name.split(|byte| *byte == b'/')
+        .map(<[u8]>::to_vec)
+        .collect()
 }
 
 /// Removes a prefix of git, such as `a/`, from a name.
@@ -491,18 +504,19 @@ fn header_names(rest: &str) -> Option<(Vec<u8>, Vec<u8>)> {
     if let Some((one, other)) = rest.split_once(" \"") {
         return Some((one.as_bytes().to_vec(), unquoted(&format!("\"{other}"))?));
     }
-    let splits = || {
-        rest.match_indices(' ')
-            .map(|(at, _)| (&rest[..at], &rest[at + 1..]))
-    };
     let tail = |name: &str| name.split_once('/').map(|(_, tail)| tail.to_owned());
     // Names can contain spaces, so any space can separate the two names. Glee prefers the space at which the two
     // names differ only in their prefixes.
-    let same = splits()
+    let same = splits(rest)
         .find(|(one, other)| tail(one).is_some_and(|tail_of_one| tail(other) == Some(tail_of_one)));
-    let same = same.or_else(|| splits().find(|(one, other)| one == other));
-    let (one, other) = same.or_else(|| splits().next())?;
+    let same = same.or_else(|| splits(rest).find(|(one, other)| one == other));
+    let (one, other) = same.or_else(|| splits(rest).next())?;
     Some((one.as_bytes().to_vec(), other.as_bytes().to_vec()))
+}
+
+fn splits(rest: &str) -> impl Iterator<Item = (&str, &str)> {
+    rest.match_indices(' ')
+        .map(|(at, _)| (&rest[..at], &rest[at + 1..]))
 }
 
 /// Returns the file name from a line such as `Binary files a/x and b/x differ`.
@@ -519,32 +533,35 @@ fn not_shown(line: &str) -> Option<Vec<u8>> {
                 .to_vec(),
         );
     }
-    let pair = |rest: &str| {
-        let (one, other) = rest.strip_suffix(" differ")?.split_once(" and ")?;
-        Some(stripped(one.as_bytes(), other.as_bytes()).1)
-    };
     let named = |rest: &str| Some(rest.strip_suffix(" has changed")?.as_bytes().to_vec());
     match line.split_once(' ')? {
         ("Binary", rest) => {
             let rest = rest
                 .strip_prefix("files ")
                 .or_else(|| rest.strip_prefix("file "))?;
-            pair(rest).or_else(|| named(rest))
+            binary_name(rest).or_else(|| named(rest))
         }
-        ("Files", rest) => pair(rest),
+        ("Files", rest) => binary_name(rest),
         _ => None,
     }
+}
+
+fn binary_name(rest: &str) -> Option<Vec<u8>> {
+    let (one, other) = rest.strip_suffix(" differ")?.split_once(" and ")?;
+    Some(stripped(one.as_bytes(), other.as_bytes()).1)
 }
 
 fn hunk_header(text: &str) -> Option<[u32; 4]> {
     let (sides, _) = text.split_once(" @@")?;
     let (old, new) = sides.split_once(" +")?;
-    let pair = |side: &str| {
-        let (start, length) = side.split_once(',').unwrap_or((side, "1"));
-        Some((start.parse().ok()?, length.parse().ok()?))
-    };
-    let ((old_start, old_length), (new_start, new_length)) = (pair(old)?, pair(new)?);
+    let (old_start, old_length) = line_range(old)?;
+    let (new_start, new_length) = line_range(new)?;
     Some([old_start, old_length, new_start, new_length])
+}
+
+fn line_range(side: &str) -> Option<(u32, u32)> {
+    let (start, length) = side.split_once(',').unwrap_or((side, "1"));
+    Some((start.parse().ok()?, length.parse().ok()?))
 }
 
 /// Removes the colour codes that git writes with `color.ui=always`. Text without coloured headers is unchanged.

@@ -54,21 +54,16 @@ impl Workspace {
             .iter()
             .filter_map(|patch| patch.new.clone())
             .collect();
-        let edits = |file: &str| {
-            named
-                .iter()
-                .any(|path| path_bytes::shown(path).rsplit('/').next() == Some(file))
-        };
         // If the diff changes a `.gleeignore` file, Glee applies no ignore rules, because the rules before this
         // change are unknown.
-        let mut ignores = (!edits(ignores::GLEE))
+        let mut ignores = (!edits(&named, ignores::GLEE))
             .then(|| Ignores::glee(&self.root, self.recorded_ignores.as_ref()));
         let marks = self.attributes(
             named
                 .iter()
                 .filter(|path| self.clean(&filter::path_text(path)).is_some()),
         )?;
-        let counts = !edits(".gitattributes");
+        let counts = !edits(&named, ".gitattributes");
         let mut selection = Selection::default();
         diff.not_shown
             .iter()
@@ -167,40 +162,12 @@ impl Workspace {
         let primary = self
             .clean(&filter::path_text(path))
             .ok_or(SkipReason::Unreadable)?;
-        let in_tree = |path: &str| -> Result<String, SkipReason> {
-            let path = self.resolve(path).ok_or(SkipReason::Unreadable)?;
-            let bytes = self.bytes_now(
-                path.as_bytes(),
-                options.max_file.saturating_mul(metadata_changes::FACTOR),
-            )?;
-            if filter::is_text(&path, &bytes) {
-                Ok(text_files::lossy(bytes))
-            } else {
-                Err(SkipReason::Binary)
-            }
-        };
         let read = |path: &str| {
             texts
                 .get(path)
-                .map_or_else(|| in_tree(path), |text| Ok(text.clone()))
+                .map_or_else(|| self.text_in_tree(options, path), |text| Ok(text.clone()))
         };
-        let located = |path: &str, text: String| -> Option<Located> {
-            let path = path.to_owned();
-            if patch.matches(&text, Side::New) {
-                let before = patch
-                    .old
-                    .is_some()
-                    .then(|| patch.replaced(&text, Side::New));
-                return Some(Located { path, text, before });
-            }
-            let is_before = patch.matches(&text, Side::Old) && patch.old.is_some();
-            is_before.then(|| Located {
-                path,
-                text: patch.replaced(&text, Side::Old),
-                before: Some(text),
-            })
-        };
-        match read(&primary).map(|text| located(&primary, text)) {
+        match read(&primary).map(|text| located(patch, &primary, text)) {
             Ok(Some(found)) => return Ok(found),
             Err(reason @ (SkipReason::Oversized | SkipReason::Binary)) => return Err(reason),
             Ok(None) | Err(_) => {}
@@ -215,7 +182,9 @@ impl Workspace {
         if let Some(old) = &old {
             // If an earlier patch of the diff changed the old file, Glee tries the changed text first, and then
             // the original text.
-            let sources = [read(old), in_tree(old)].into_iter().filter_map(Result::ok);
+            let sources = [read(old), self.text_in_tree(options, old)]
+                .into_iter()
+                .filter_map(Result::ok);
             if let Some(text) = { sources }.find(|text| patch.matches(text, Side::Old)) {
                 let replaced = patch.replaced(&text, Side::Old);
                 return Ok(Located {
@@ -225,9 +194,15 @@ impl Workspace {
                 });
             }
         }
-        let is_other = |other: &String| *other != primary && old.as_ref() != Some(other);
-        for other in self.others(patch, path).into_iter().filter(is_other) {
-            if let Some(found) = read(&other).ok().and_then(|text| located(&other, text)) {
+        for other in self
+            .others(patch, path)
+            .into_iter()
+            .filter(|other: &String| *other != primary && old.as_ref() != Some(other))
+        {
+            if let Some(found) = read(&other)
+                .ok()
+                .and_then(|text| located(patch, &other, text))
+            {
                 return Ok(found);
             }
         }
@@ -242,6 +217,19 @@ impl Workspace {
             text: sketch,
             before: None,
         })
+    }
+
+    fn text_in_tree(&self, options: &SelectOptions, path: &str) -> Result<String, SkipReason> {
+        let path = self.resolve(path).ok_or(SkipReason::Unreadable)?;
+        let bytes = self.bytes_now(
+            path.as_bytes(),
+            options.max_file.saturating_mul(metadata_changes::FACTOR),
+        )?;
+        if filter::is_text(&path, &bytes) {
+            Ok(text_files::lossy(bytes))
+        } else {
+            Err(SkipReason::Binary)
+        }
     }
 
     /// Returns other possible paths of the file, such as `b.rs` for the name `a/b.rs` in the diff.
@@ -273,6 +261,29 @@ impl Workspace {
             .filter_map(|name| self.clean(&filter::path_text(name)));
         clean.filter(|name| known.insert(name.clone())).collect()
     }
+}
+
+fn located(patch: &Patch, path: &str, text: String) -> Option<Located> {
+    let path = path.to_owned();
+    if patch.matches(&text, Side::New) {
+        let before = patch
+            .old
+            .is_some()
+            .then(|| patch.replaced(&text, Side::New));
+        return Some(Located { path, text, before });
+    }
+    let is_before = patch.matches(&text, Side::Old) && patch.old.is_some();
+    is_before.then(|| Located {
+        path,
+        text: patch.replaced(&text, Side::Old),
+        before: Some(text),
+    })
+}
+
+fn edits(named: &[Vec<u8>], file: &str) -> bool {
+    named
+        .iter()
+        .any(|path| path_bytes::shown(path).rsplit('/').next() == Some(file))
 }
 
 fn deleted(patch: &Patch, path: String) -> SourceFile {

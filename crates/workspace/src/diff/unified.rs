@@ -25,7 +25,9 @@ pub struct UnifiedDiff {
 /// does not exist in this version.
 pub fn between(old: (Option<&[u8]>, &str), new: (Option<&[u8]>, &str)) -> UnifiedDiff {
     let diff = lines(old.1, new.1);
-    let (mut changed, mut added, mut removed) = (Vec::new(), 0_u32, 0_u32);
+    let mut changed = Vec::new();
+    let mut added = 0_u32;
+    let mut removed = 0_u32;
     let total = number(diff.new_len());
     for op in diff.ops().iter().filter(|op| op.tag() != DiffTag::Equal) {
         let new = op.new_range();

@@ -72,7 +72,8 @@ impl Workspace {
         fetch.commits()?;
         let from = fetch.merge_base()?;
         fetch.missing_blobs(&from)?;
-        let (base, head) = (source.base.to_owned(), source.head.to_owned());
+        let base = source.base.to_owned();
+        let head = source.head.to_owned();
         let pins = Pins::new(git, [&base, &head])?;
         Ok(FetchedChange {
             base,
@@ -226,7 +227,8 @@ impl Fetch<'_> {
         if promisor.is_none_or(|found| found.is_empty()) {
             return Ok(());
         }
-        let (head, base) = (self.source.head, self.source.base);
+        let head = self.source.head;
+        let base = self.source.base;
         let raw = [
             "diff-tree",
             "-r",
@@ -243,10 +245,6 @@ impl Fetch<'_> {
             .filter(|word| object_id(word.as_bytes()).is_some())
             .map(str::to_owned);
         let mut wanted: BTreeSet<String> = blobs.collect();
-        let steers = |path: &str| {
-            control_kind(path) == Some(ControlKind::Glee)
-                || path.rsplit('/').next() == Some(".gitattributes")
-        };
         for commit in [base, from, head] {
             let files = self.git.files_of(commit)?;
             wanted.extend(
@@ -302,6 +300,11 @@ impl Fetch<'_> {
     }
 }
 
+fn steers(path: &str) -> bool {
+    control_kind(path) == Some(ControlKind::Glee)
+        || path.rsplit('/').next() == Some(".gitattributes")
+}
+
 /// The arguments of a `git fetch` that changes no ref, starts no maintenance, and uses no transport that runs a
 /// command.
 const QUIET: [&str; 20] = [
@@ -331,12 +334,10 @@ impl Repository {
     /// Returns the name of the remote with this address, or the address itself if no remote has the address.
     fn remote_at(&self, address: &str) -> Result<String> {
         let wanted = remote_address::normalised(address, &self.top);
-        let same =
-            |url: &str| wanted.is_some() && remote_address::normalised(url, &self.top) == wanted;
-        let known = self
-            .remotes()?
-            .into_iter()
-            .find(|(name, url)| !name.starts_with('-') && same(url));
+        let known = self.remotes()?.into_iter().find(|(name, url)| {
+            !name.starts_with('-')
+                && (wanted.is_some() && remote_address::normalised(url, &self.top) == wanted)
+        });
         Ok(known.map_or_else(|| address.to_owned(), |(name, _)| name))
     }
 
@@ -355,15 +356,14 @@ impl Repository {
             .call(["for-each-ref", "--format=%(refname)", PINS])
             .output()?;
         let listed = path_bytes::shown(&listed);
-        let is_ended = |name: &&str| {
-            let process = name
-                .strip_prefix(PINS)
-                .and_then(|rest| rest.split(['-', '/']).next()?.parse().ok());
-            process.is_none_or(|id: i32| id <= 0 || kill(Pid::from_raw(id), None).is_err())
-        };
         let commands: String = listed
             .lines()
-            .filter(is_ended)
+            .filter(|name: &&str| {
+                let process = name
+                    .strip_prefix(PINS)
+                    .and_then(|rest| rest.split(['-', '/']).next()?.parse().ok());
+                process.is_none_or(|id: i32| id <= 0 || kill(Pid::from_raw(id), None).is_err())
+            })
             .map(|name| format!("delete {name}\n"))
             .collect();
         if commands.is_empty() {

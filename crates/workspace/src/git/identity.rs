@@ -463,11 +463,9 @@ impl Repository {
             .call(["rev-list", "--first-parent", "--max-parents=0", head])
             .output()?;
         let shallow = std::fs::read(self.common.join("shallow")).unwrap_or_default();
-        let is_cut =
-            |root: &String| path_bytes::items(&shallow, b'\n').any(|line| line == root.as_bytes());
         Ok(path_bytes::items(&found, b'\n')
             .find_map(object_id)
-            .filter(|root| !is_cut(root)))
+            .filter(|root| !path_bytes::items(&shallow, b'\n').any(|line| line == root.as_bytes())))
     }
 
     fn has_any(&self, commits: &[String]) -> Result<bool> {
@@ -487,10 +485,9 @@ impl Repository {
     /// other remote, returns the address of this remote.
     fn address(&self) -> Result<Option<String>> {
         let remotes = self.remotes()?;
-        let only = || remotes.values().next().filter(|_| remotes.len() == 1);
         Ok(remotes
             .get("origin")
-            .or_else(only)
+            .or_else(|| remotes.values().next().filter(|_| remotes.len() == 1))
             .and_then(|url| remote_address::normalised(url, &self.top)))
     }
 

@@ -63,8 +63,11 @@ pub fn above(path: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
 
 /// Puts a path in double quotes, with git's escapes. A path without special characters is returned unchanged.
 pub fn quoted(path: &[u8]) -> Vec<u8> {
-    let plain = |byte: &u8| *byte >= 0x20 && *byte != 0x7f && !matches!(byte, b'"' | b'\\');
-    if path.iter().all(plain) && std::str::from_utf8(path).is_ok() {
+    if path
+        .iter()
+        .all(|byte: &u8| *byte >= 0x20 && *byte != 0x7f && !matches!(byte, b'"' | b'\\'))
+        && std::str::from_utf8(path).is_ok()
+    {
         return path.to_vec();
     }
     let mut text = vec![b'"'];
@@ -110,7 +113,8 @@ pub fn unquoted(text: &[u8]) -> Option<Vec<u8>> {
             b'r' => b'\r',
             first @ b'0'..=b'3' => {
                 let digit = |byte: u8| byte.checked_sub(b'0').filter(|digit| *digit < 8);
-                let (second, third) = (digit(rest.next()?)?, digit(rest.next()?)?);
+                let second = digit(rest.next()?)?;
+                let third = digit(rest.next()?)?;
                 (first - b'0') * 64 + second * 8 + third
             }
             other @ (b'"' | b'\\') => other,

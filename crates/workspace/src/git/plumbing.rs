@@ -78,17 +78,16 @@ impl Repository {
         } else {
             start.parent().unwrap_or(start)
         };
-        let is_bare = |folder: &&Path| {
-            folder.join("HEAD").is_file()
-                && ["objects", "refs"].map(|name| folder.join(name).is_dir()) == [true; 2]
-        };
         let Some(marked) = folder
             .ancestors()
             .find(|folder| folder.join(".git").exists())
         else {
             let bare = folder
                 .ancestors()
-                .find(is_bare)
+                .find(|folder: &&Path| {
+                    folder.join("HEAD").is_file()
+                        && ["objects", "refs"].map(|name| folder.join(name).is_dir()) == [true; 2]
+                })
                 .map(|bare| WorkspaceError::Bare(bare.to_owned()));
             return bare.map_or(Ok(None), Err);
         };
@@ -124,12 +123,8 @@ impl Repository {
                 message: text,
             });
         };
-        let real = |bytes: &[u8]| {
-            let path = path_bytes::path(bytes);
-            path.canonicalize()
-                .map_err(WorkspaceError::unreadable(&path))
-        };
-        let (top, git_dir) = (real(top)?, real(git_dir)?);
+        let top = real(top)?;
+        let git_dir = real(git_dir)?;
         let own = git_dir.join("index");
         let index = match std::env::var_os(INDEX).filter(|named| !named.is_empty()) {
             Some(named) => named_index(Path::new(&named), folder, &top, &git_dir)?.unwrap_or(own),
@@ -306,22 +301,25 @@ impl Repository {
     /// Resolves a range to two commit ids. The range `A..B` resolves to A and B. The range `A...B` resolves to two
     /// commits: first the common ancestor of A and B, and then B. If A or B is omitted, `HEAD` is used.
     pub fn range(&self, range: &str) -> Result<(String, String)> {
-        let side = |revision: &str| {
-            self.commit(if revision.is_empty() {
-                "HEAD"
-            } else {
-                revision
-            })
-        };
-        let bad = || self.bad_revision(range);
-        let (from, to) = range.split_once("..").ok_or_else(bad)?;
+        let (from, to) = range
+            .split_once("..")
+            .ok_or_else(|| self.bad_revision(range))?;
         match to.strip_prefix('.') {
             Some(to) => {
-                let (from, to) = (side(from)?, side(to)?);
+                let from = self.side(from)?;
+                let to = self.side(to)?;
                 Ok((self.merge_base(&from, &to)?, to))
             }
-            None => Ok((side(from)?, side(to)?)),
+            None => Ok((self.side(from)?, self.side(to)?)),
         }
+    }
+
+    fn side(&self, revision: &str) -> Result<String> {
+        self.commit(if revision.is_empty() {
+            "HEAD"
+        } else {
+            revision
+        })
     }
 
     /// Fails if one of the `folders` is a symbolic link, because git would change refs outside the repository
@@ -352,6 +350,12 @@ impl Repository {
             .expect("both are piped");
         Ok(Objects::of(child, stdin, stdout))
     }
+}
+
+fn real(bytes: &[u8]) -> Result<PathBuf> {
+    let path = path_bytes::path(bytes);
+    path.canonicalize()
+        .map_err(WorkspaceError::unreadable(&path))
 }
 
 pub struct GitCall {
@@ -448,7 +452,8 @@ impl GitCall {
             Stdio::piped()
         });
         let mut child = self.command.spawn().map_err(WorkspaceError::Start)?;
-        let (process, pipe) = (child.id(), child.stdin.take());
+        let process = child.id();
+        let pipe = child.stdin.take();
         let (ended, is_ended) = mpsc::channel::<()>();
         let limit = self.time_limit;
         let (output, why) = thread::scope(|scope| {
@@ -594,10 +599,6 @@ fn named_index(named: &Path, start: &Path, top: &Path, git_dir: &Path) -> Result
     let (Some(folder), Some(name)) = (folder, path.file_name()) else {
         return Ok(None);
     };
-    let is_git_dir = |folder: &&Path| {
-        folder.join("HEAD").is_file()
-            && (folder.join("objects").is_dir() || folder.join("commondir").is_file())
-    };
     if folder
         .ancestors()
         .find(is_git_dir)
@@ -615,6 +616,11 @@ fn named_index(named: &Path, start: &Path, top: &Path, git_dir: &Path) -> Result
         });
     }
     Ok(Some(path))
+}
+
+fn is_git_dir(folder: &&Path) -> bool {
+    folder.join("HEAD").is_file()
+        && (folder.join("objects").is_dir() || folder.join("commondir").is_file())
 }
 
 fn subcommand(command: &Command) -> String {
@@ -677,7 +683,8 @@ mod tests {
         for file in ["HEAD", "commondir", "index"] {
             std::fs::write(base.join("one/.git/worktrees/w").join(file), "")?;
         }
-        let (top, git_dir) = (base.join("one"), base.join("one/.git"));
+        let top = base.join("one");
+        let git_dir = base.join("one/.git");
         let named = |path: &str, start: &str| {
             named_index(Path::new(path), &base.join(start), &top, &git_dir)
                 .expect("no index is a FIFO")
@@ -708,7 +715,8 @@ mod tests {
     fn a_program_of_the_tree_is_refused_and_relative_folders_are_not_searched()
     -> std::io::Result<()> {
         use std::os::unix::fs::PermissionsExt as _;
-        let (tree, other) = (tempfile::tempdir()?, tempfile::tempdir()?);
+        let tree = tempfile::tempdir()?;
+        let other = tempfile::tempdir()?;
         for folder in [tree.path(), other.path()] {
             std::fs::write(folder.join("git"), "#!/bin/sh\n")?;
             std::fs::set_permissions(folder.join("git"), std::fs::Permissions::from_mode(0o755))?;
@@ -716,7 +724,9 @@ mod tests {
         let first = |folders: &[&Path]| {
             std::env::join_paths(folders).map(|path| find_in(&path, tree.path()))
         };
-        let (dot, inside, outside) = (Path::new("."), tree.path(), other.path());
+        let dot = Path::new(".");
+        let inside = tree.path();
+        let outside = other.path();
         assert!(matches!(
             first(&[inside, outside]),
             Ok(Err(WorkspaceError::GitInside { .. }))

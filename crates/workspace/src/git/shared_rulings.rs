@@ -76,8 +76,6 @@ impl Workspace {
     /// The files with shared rulings in the tree, ordered by name. Markdown files and hidden files are excluded.
     pub fn rulings_in_tree(&self) -> Vec<RulingFile> {
         let folder = self.root.join(FOLDER);
-        let is_link =
-            |path: &std::path::Path| path.symlink_metadata().is_ok_and(|meta| meta.is_symlink());
         if is_link(&folder) || folder.parent().is_some_and(is_link) {
             return vec![(String::new(), Err(LINK))];
         }
@@ -174,6 +172,10 @@ impl Workspace {
         }
         Ok(places)
     }
+}
+
+fn is_link(path: &std::path::Path) -> bool {
+    path.symlink_metadata().is_ok_and(|meta| meta.is_symlink())
 }
 
 /// The file and the lines (1-based) that contain the block of an anchor.

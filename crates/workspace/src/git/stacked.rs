@@ -23,7 +23,8 @@ impl Workspace {
 
 impl Repository {
     fn branch_between(&self, base: &str) -> Result<Option<String>> {
-        let (head, base) = (self.commit("HEAD")?, self.commit(base)?);
+        let head = self.commit("HEAD")?;
+        let base = self.commit(base)?;
         let mut tips = self.upstream(&head)?;
         let merged = format!("--merged={head}");
         let format = "--format=%(objectname) %(refname:short)";
@@ -37,7 +38,8 @@ impl Repository {
             tips.insert(commit.to_owned(), branch.to_owned());
         }
         // Branches that were merged into this branch do not lie between, so only first parents are followed.
-        let (from, not) = (head.clone(), format!("^{base}"));
+        let from = head.clone();
+        let not = format!("^{base}");
         let commits = self
             .call(["rev-list", "--first-parent", COMMITS, &from, &not])
             .output()?;

@@ -101,19 +101,13 @@ impl Scan {
         let [_, mode, id, stage] = head.split(' ').collect::<Vec<_>>()[..] else {
             return None;
         };
-        let field = |name| {
-            details
-                .split_ascii_whitespace()
-                .skip_while(|word| *word != name)
-                .nth(1)
-        };
         let number = |text: &str| text.parse::<u32>().ok();
         let time = |name| {
-            field(name)?
+            field(details, name)?
                 .split_once(':')
                 .and_then(|(s, ns)| Some((number(s)?, number(ns)?)))
         };
-        let flags = u32::from_str_radix(field("flags:")?, 16).ok()?;
+        let flags = u32::from_str_radix(field(details, "flags:")?, 16).ok()?;
         self.entries.push(IndexEntry {
             path: path[1..].to_vec(),
             mode: u32::from_str_radix(mode, 8).ok()?,
@@ -121,8 +115,8 @@ impl Scan {
             stage: stage.parse().ok()?,
             ctime: time("ctime:")?,
             mtime: time("mtime:")?,
-            ino: number(field("ino:")?)?,
-            size: number(field("size:")?)?,
+            ino: number(field(details, "ino:")?)?,
+            size: number(field(details, "size:")?)?,
             is_sparse: flags & SKIP_WORKTREE != 0,
             is_intent: flags & INTENT_TO_ADD != 0,
         });
@@ -147,6 +141,13 @@ impl Scan {
             && entry.mtime < self.index_written
             && !entry.is_intent
     }
+}
+
+fn field<'a>(details: &'a str, name: &str) -> Option<&'a str> {
+    details
+        .split_ascii_whitespace()
+        .skip_while(|word| *word != name)
+        .nth(1)
 }
 
 /// Calls `lstat` on paths below a root. A path that passes through a symbolic link to a folder counts as missing.
@@ -196,12 +197,14 @@ pub(crate) fn is_executable(meta: &Metadata) -> bool {
 }
 
 fn times(meta: &Metadata) -> (Time, Time) {
-    let time =
-        |seconds: i64, nanos: i64| (cut(seconds.cast_unsigned()), cut(nanos.cast_unsigned()));
     (
-        time(meta.ctime(), meta.ctime_nsec()),
-        time(meta.mtime(), meta.mtime_nsec()),
+        cut_time(meta.ctime(), meta.ctime_nsec()),
+        cut_time(meta.mtime(), meta.mtime_nsec()),
     )
+}
+
+fn cut_time(seconds: i64, nanos: i64) -> (u32, u32) {
+    (cut(seconds.cast_unsigned()), cut(nanos.cast_unsigned()))
 }
 
 fn cut(value: u64) -> u32 {

@@ -97,13 +97,15 @@ impl Workspace {
             )
         }));
         paths.extend(files.keys().cloned());
-        let is_edited = |path: &String| {
-            let text = text_files::read_capped(&self.root.join(path), CAP)
-                .ok()
-                .flatten();
-            files.get(path) != text.as_ref()
-        };
-        let edited = paths.into_iter().filter(is_edited).collect();
+        let edited = paths
+            .into_iter()
+            .filter(|path: &String| {
+                let text = text_files::read_capped(&self.root.join(path), CAP)
+                    .ok()
+                    .flatten();
+                files.get(path) != text.as_ref()
+            })
+            .collect();
         Ok(ControlFiles {
             base: commit.to_owned(),
             edited,

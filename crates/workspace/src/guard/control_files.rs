@@ -48,12 +48,11 @@ pub fn control_kind(path: &str) -> Option<ControlKind> {
         ".woodpecker.yml",
     ];
     let name = path.rsplit('/').next().unwrap_or(path);
-    let is_at = |place: &str| {
-        path.strip_prefix(place)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
     let rows = [
-        (ControlKind::Glee, is_at(".glee") || name == ".gleeignore"),
+        (
+            ControlKind::Glee,
+            is_at(path, ".glee") || name == ".gleeignore",
+        ),
         (
             ControlKind::Git,
             [".gitattributes", ".gitmodules", ".gitignore"].contains(&name),
@@ -64,11 +63,16 @@ pub fn control_kind(path: &str) -> Option<ControlKind> {
         ),
         (
             ControlKind::Tools,
-            AGENTS.contains(&name) || PLACES.iter().any(|place| is_at(place)),
+            AGENTS.contains(&name) || PLACES.iter().any(|place| is_at(path, place)),
         ),
     ];
     rows.into_iter()
         .find_map(|(kind, is_match)| is_match.then_some(kind))
+}
+
+fn is_at(path: &str, place: &str) -> bool {
+    path.strip_prefix(place)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 #[cfg(test)]

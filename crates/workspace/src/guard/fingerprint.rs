@@ -195,11 +195,6 @@ impl Workspace {
                 name: path_bytes::shown(path),
             });
         }
-        let repository = |kind, name| ObservedChange {
-            subject: ChangedSubject::Repository,
-            kind,
-            name,
-        };
         let parts = differing(&before.repository, &after.repository);
         found.extend(parts.map(|(name, old, new)| repository(change_kind(old, new), name.clone())));
         for (folder, old, new) in differing(&before.nested, &after.nested) {
@@ -212,9 +207,9 @@ impl Workspace {
                 continue;
             };
             let parts = differing(old, new);
-            let part =
-                |(name, old, new)| repository(change_kind(old, new), format!("{name} of {shown}"));
-            found.extend(parts.map(part));
+            found.extend(parts.map(|(name, old, new)| {
+                repository(change_kind(old, new), format!("{name} of {shown}"))
+            }));
         }
         Ok(found)
     }
@@ -273,6 +268,14 @@ impl Workspace {
             paths.extend(found);
         }
         paths
+    }
+}
+
+fn repository(kind: ChangeKind, name: String) -> ObservedChange {
+    ObservedChange {
+        subject: ChangedSubject::Repository,
+        kind,
+        name,
     }
 }
 
@@ -413,17 +416,16 @@ fn is_before((seconds, nanos): (i64, i64), now: SystemTime) -> bool {
 }
 
 fn digest(path: &Path, meta: &Metadata) -> Digest {
-    let hash = || -> io::Result<blake3::Hash> {
-        if meta.is_symlink() {
-            return Ok(blake3::hash(&path_bytes::bytes(&std::fs::read_link(path)?)));
-        }
-        Ok(blake3::Hasher::new()
-            .update_reader(text_files::open_regular(path)?)?
-            .finalize())
-    };
     let is_small = meta.len() <= DIGESTED;
     is_small
-        .then(hash)
+        .then(|| -> io::Result<blake3::Hash> {
+            if meta.is_symlink() {
+                return Ok(blake3::hash(&path_bytes::bytes(&std::fs::read_link(path)?)));
+            }
+            Ok(blake3::Hasher::new()
+                .update_reader(text_files::open_regular(path)?)?
+                .finalize())
+        })
         .and_then(Result::ok)
         .map_or(Digest::Stat, Digest::Content)
 }

@@ -19,20 +19,17 @@ impl Workspace {
         let Ok(absolute) = std::path::absolute(path) else {
             return true;
         };
-        let is_inside = |place: &PathBuf| folders.iter().any(|folder| place.starts_with(folder));
-        passed(&absolute).is_none_or(|places| places.iter().any(is_inside))
+        passed(&absolute).is_none_or(|places| {
+            places
+                .iter()
+                .any(|place: &PathBuf| folders.iter().any(|folder| place.starts_with(folder)))
+        })
     }
 }
 
 /// Resolves a path. Returns all links on the way to the target, and then the target itself. Returns `None` if there
 /// are more than `LINKS` links, for example because links form a loop.
 pub fn passed(path: &Path) -> Option<Vec<PathBuf>> {
-    let reversed = |path: &Path| {
-        path.components()
-            .rev()
-            .map(|part| part.as_os_str().to_owned())
-            .collect()
-    };
     let mut places = Vec::new();
     let mut here = PathBuf::new();
     let mut rest: Vec<OsString> = reversed(path);
@@ -56,6 +53,13 @@ pub fn passed(path: &Path) -> Option<Vec<PathBuf>> {
     }
     places.push(here);
     Some(places)
+}
+
+fn reversed(path: &Path) -> Vec<OsString> {
+    path.components()
+        .rev()
+        .map(|part| part.as_os_str().to_owned())
+        .collect()
 }
 
 #[cfg(all(test, unix))]

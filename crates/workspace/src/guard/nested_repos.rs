@@ -60,7 +60,8 @@ struct Listed {
 pub(crate) fn inside(root: &Path, candidates: Vec<Vec<u8>>) -> Inside {
     let mut inside = Inside::default();
     let mut level = candidates;
-    let (mut repositories, mut bytes) = (0, 0_u64);
+    let mut repositories = 0;
+    let mut bytes = 0_u64;
     for depth in 1.. {
         level.sort_unstable();
         level.dedup();

@@ -95,7 +95,8 @@ mod tests {
 
     #[test]
     fn a_second_run_fails_with_the_holder_until_the_lock_is_released() {
-        let (tree, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let tree = tempfile::tempdir().unwrap();
+        let state = tempfile::tempdir().unwrap();
         let workspace = Workspace::discover(tree.path()).unwrap();
         let first = workspace
             .lock(state.path(), &RunId("one".to_owned()))
@@ -117,7 +118,8 @@ mod tests {
 
     #[test]
     fn the_lock_is_on_the_tree_by_whatever_path_and_state_folder() {
-        let (tree, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let tree = tempfile::tempdir().unwrap();
+        let state = tempfile::tempdir().unwrap();
         let run = RunId("one".to_owned());
         std::fs::create_dir(tree.path().join("one")).unwrap();
         std::fs::create_dir(tree.path().join("two")).unwrap();
@@ -137,7 +139,8 @@ mod tests {
 
     #[test]
     fn a_link_in_the_place_of_the_lock_is_refused() {
-        let (tree, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let tree = tempfile::tempdir().unwrap();
+        let state = tempfile::tempdir().unwrap();
         let workspace = Workspace::discover(tree.path()).unwrap();
         drop(
             workspace

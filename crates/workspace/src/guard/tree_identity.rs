@@ -71,13 +71,8 @@ impl TreeIdentity {
 
     pub fn relation(&self, now: &Self, workspace: &Workspace) -> Result<TreeRelation> {
         let same_path = self.root == now.root;
-        let same = |one: &Option<Mark>, other: &Option<Mark>| match (one, other) {
-            (Some(one), Some(other)) => one == other && (one.born.is_some() || same_path),
-            (None, None) => same_path,
-            _ => false,
-        };
         if self.common.is_none() || now.common.is_none() {
-            let is_same = same(&self.mark, &now.mark);
+            let is_same = is_same(&self.mark, &now.mark, same_path);
             return Ok(if is_same {
                 TreeRelation::Same
             } else {
@@ -88,7 +83,7 @@ impl TreeIdentity {
             true => TreeRelation::Same,
             false => TreeRelation::Sibling,
         };
-        if same(&self.common, &now.common) {
+        if is_same(&self.common, &now.common, same_path) {
             return Ok(same_or_sibling);
         }
         let (Some(git), Some(head)) = (&workspace.repository, &self.head) else {
@@ -103,6 +98,14 @@ impl TreeIdentity {
         } else {
             TreeRelation::Sibling
         })
+    }
+}
+
+fn is_same(one: &Option<Mark>, other: &Option<Mark>, same_path: bool) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => one == other && (one.born.is_some() || same_path),
+        (None, None) => same_path,
+        _ => false,
     }
 }
 

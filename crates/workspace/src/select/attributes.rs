@@ -58,10 +58,9 @@ impl Attributes {
     /// Whether git can convert more than the line endings of the file, for example because of the attribute
     /// `filter`.
     pub(crate) fn is_filtered(&self, path: &[u8]) -> bool {
-        let is_set = |name| self.value(path, name).is_some_and(|value| value != "unset");
         ["filter", "ident", "working-tree-encoding"]
             .into_iter()
-            .any(is_set)
+            .any(|name| self.value(path, name).is_some_and(|value| value != "unset"))
     }
 
     fn value(&self, path: &[u8], name: &str) -> Option<&str> {

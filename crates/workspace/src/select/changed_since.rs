@@ -32,10 +32,8 @@ impl Workspace {
         options: &SelectOptions,
     ) -> Result<Since> {
         let now = self.snapshot(state_dir)?;
-        let (old, new) = (
-            self.image(&before.0, state_dir)?,
-            self.image(&now.0, state_dir)?,
-        );
+        let old = self.image(&before.0, state_dir)?;
+        let new = self.image(&now.0, state_dir)?;
         let hidden = rules
             .map(|rules| self.hidden_since(rules, &new))
             .transpose()?

@@ -43,7 +43,8 @@ impl<'a> Ignores<'a> {
         names: &'static [&'static str],
         recorded: Option<&RecordedIgnores>,
     ) -> Self {
-        let (folders, outside) = (HashMap::new(), Vec::new());
+        let folders = HashMap::new();
+        let outside = Vec::new();
         Self {
             root,
             names,
@@ -159,20 +160,21 @@ fn read(place: &Path, file: &Path) -> Option<Gitignore> {
 
 /// Reads the repository's `info/exclude` and the user's ignore file. The user's ignore file can be a link.
 fn outside(root: &Path, exclude: Option<PathBuf>) -> Vec<Gitignore> {
-    let users = || {
-        let mut bytes = Vec::new();
-        files::regular(&gitconfig_excludes_path()?)
-            .ok()?
-            .take(CAP)
-            .read_to_end(&mut bytes)
-            .ok()?;
-        rules(root, &text_files::lossy(bytes))
-    };
     exclude
         .and_then(|file| read(root, &file))
         .into_iter()
-        .chain(users())
+        .chain(users(root))
         .collect()
+}
+
+fn users(root: &Path) -> Option<Gitignore> {
+    let mut bytes = Vec::new();
+    files::regular(&gitconfig_excludes_path()?)
+        .ok()?
+        .take(CAP)
+        .read_to_end(&mut bytes)
+        .ok()?;
+    rules(root, &text_files::lossy(bytes))
 }
 
 /// Parses the patterns of an ignore file. Like git, skips invalid lines.

@@ -117,20 +117,21 @@ impl SelectionRules {
     /// Creates a temporary repository and work tree that contain only the recorded rules.
     fn skeleton(&self, git: &Repository) -> io::Result<TempDir> {
         let folder = tempfile::tempdir()?;
-        let write = |path: &str, text: &str| {
-            let path = folder.path().join(path);
-            std::fs::create_dir_all(path.parent().unwrap_or(&path))?;
-            std::fs::write(path, text)
-        };
         git.create_empty(&folder.path().join("git"))?;
         std::fs::create_dir(folder.path().join("tree"))?;
-        write("git/info/attributes", &self.attributes)?;
-        write("attributes", &self.attributes_file)?;
+        write(folder.path(), "git/info/attributes", &self.attributes)?;
+        write(folder.path(), "attributes", &self.attributes_file)?;
         self.files
             .iter()
-            .try_for_each(|(path, text)| write(&format!("tree/{path}"), text))?;
+            .try_for_each(|(path, text)| write(folder.path(), &format!("tree/{path}"), text))?;
         Ok(folder)
     }
+}
+
+fn write(folder: &Path, path: &str, text: &str) -> std::io::Result<()> {
+    let path = folder.join(path);
+    std::fs::create_dir_all(path.parent().unwrap_or(&path))?;
+    std::fs::write(path, text)
 }
 
 impl Repository {
@@ -150,17 +151,21 @@ impl Repository {
             .call(["config", "--type=path", "--get", key])
             .answer()?;
         let named = named.map(|path| self.top.join(path_bytes::path(path.trim_ascii_end())));
-        let folder = |name: &str| {
-            std::env::var_os(name)
-                .filter(|value| !value.is_empty())
-                .map(PathBuf::from)
-        };
-        let config = || folder("XDG_CONFIG_HOME").or_else(|| Some(folder("HOME")?.join(".config")));
         Ok(named
-            .or_else(|| Some(config()?.join("git").join(default)))
+            .or_else(|| Some(config_folder()?.join("git").join(default)))
             .map(|path| text(&path))
             .unwrap_or_default())
     }
+}
+
+fn config_folder() -> Option<PathBuf> {
+    folder("XDG_CONFIG_HOME").or_else(|| Some(folder("HOME")?.join(".config")))
+}
+
+fn folder(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name)
+        .filter(|value| !value.is_empty())
+        .map(PathBuf::from)
 }
 
 /// Reads an ignore or attribute file. If the path is a link, reads the target of the link. Returns an empty text

@@ -81,27 +81,31 @@ impl Target {
 
     /// Returns the files of each shard, with the number of lines under review in each file.
     pub fn coverage(&self) -> Vec<Vec<Coverage>> {
-        let coverage = |part: &FilePart| {
-            let file = &self.files[part.file];
-            let ranges = if part.ranges.is_empty() {
-                &file.changed
-            } else {
-                &part.ranges
-            };
-            let lines = match ranges.as_slice() {
-                _ if file.is_deleted() => file.deleted_lines(),
-                [] => text_files::lines(&file.text),
-                ranges => ranges.iter().map(|(first, last)| last - first + 1).sum(),
-            };
-            Coverage {
-                file: file.path.clone(),
-                lines,
-                ranges: part.ranges.clone(),
-            }
-        };
         self.shards
             .iter()
-            .map(|shard| shard.iter().map(coverage).collect())
+            .map(|shard| {
+                shard
+                    .iter()
+                    .map(|part: &FilePart| {
+                        let file = &self.files[part.file];
+                        let ranges = if part.ranges.is_empty() {
+                            &file.changed
+                        } else {
+                            &part.ranges
+                        };
+                        let lines = match ranges.as_slice() {
+                            _ if file.is_deleted() => file.deleted_lines(),
+                            [] => text_files::lines(&file.text),
+                            ranges => ranges.iter().map(|(first, last)| last - first + 1).sum(),
+                        };
+                        Coverage {
+                            file: file.path.clone(),
+                            lines,
+                            ranges: part.ranges.clone(),
+                        }
+                    })
+                    .collect()
+            })
             .collect()
     }
 }

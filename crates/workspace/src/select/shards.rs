@@ -32,11 +32,14 @@ pub fn split(files: &[SourceFile], limit: u64) -> Vec<Vec<FilePart>> {
                 }]);
             }
         } else {
-            let whole = |file| FilePart {
-                file,
-                ranges: Vec::new(),
-            };
-            shards.push((start..end).map(whole).collect());
+            shards.push(
+                (start..end)
+                    .map(|file| FilePart {
+                        file,
+                        ranges: Vec::new(),
+                    })
+                    .collect(),
+            );
         }
         start = end;
     }
@@ -78,9 +81,12 @@ fn parts(file: &SourceFile, limit: u64) -> Vec<Vec<(u32, u32)>> {
         }
         if end < rest.len() {
             // The texts of the lines decide, so that a change moves only the cuts beside it.
-            let hash =
-                |cut: &usize| *blake3::hash(lines[rest[*cut] as usize - 1].as_bytes()).as_bytes();
-            end = cuts.into_iter().max_by_key(hash).unwrap_or(end);
+            end = cuts
+                .into_iter()
+                .max_by_key(|cut: &usize| {
+                    *blake3::hash(lines[rest[*cut] as usize - 1].as_bytes()).as_bytes()
+                })
+                .unwrap_or(end);
         }
         let (part, left) = rest.split_at(end);
         parts.push(ranges(part));
@@ -104,20 +110,21 @@ fn ranges(lines: &[u32]) -> Vec<(u32, u32)> {
 /// part and its context are empty.
 pub fn part(file: &SourceFile, ranges: &[(u32, u32)]) -> SourceFile {
     let lines: Vec<&str> = file.text.lines().collect();
-    let is_context = |line: u32| {
-        lines
-            .get((line as usize).wrapping_sub(1))
-            .is_some_and(|line| line.len() <= LONG)
-    };
     let mut shown = Vec::new();
     for (mut first, mut last) in ranges.iter().copied() {
         for _ in 0..CONTEXT {
-            first -= u32::from(is_context(first - 1));
-            last += u32::from(is_context(last + 1));
+            first -= u32::from(is_context(&lines, first - 1));
+            last += u32::from(is_context(&lines, last + 1));
         }
         shown.push((first, last));
     }
     delta::part(file, ranges, &shown)
+}
+
+fn is_context(lines: &[&str], line: u32) -> bool {
+    lines
+        .get((line as usize).wrapping_sub(1))
+        .is_some_and(|line| line.len() <= LONG)
 }
 
 /// Returns the exclusive end of the shard that begins at `start`.
@@ -179,16 +186,20 @@ mod tests {
     use super::*;
 
     fn shards(files: &[(&str, usize)], limit: u64) -> Vec<Vec<usize>> {
-        let file = |(path, size): &(&str, usize)| SourceFile {
-            path: (*path).to_owned(),
-            text: "x".repeat(*size),
-            changed: Vec::new(),
-            diff: None,
-        };
-        let files: Vec<SourceFile> = files.iter().map(file).collect();
+        let files: Vec<SourceFile> = files
+            .iter()
+            .map(|(path, size): &(&str, usize)| SourceFile {
+                path: (*path).to_owned(),
+                text: "x".repeat(*size),
+                changed: Vec::new(),
+                diff: None,
+            })
+            .collect();
         let shards = split(&files, limit);
-        let indexes = |shard: &Vec<FilePart>| shard.iter().map(|part| part.file).collect();
-        shards.iter().map(indexes).collect()
+        shards
+            .iter()
+            .map(|shard: &Vec<FilePart>| shard.iter().map(|part| part.file).collect())
+            .collect()
     }
 
     #[test]
@@ -219,9 +230,13 @@ mod tests {
     }
 
     fn tree(count: usize) -> Vec<(String, usize)> {
-        let name = |at: usize| format!("src/{:02}/file_{at:04}.rs", at / 12);
         (0..count)
-            .map(|at| (name(at), 500 + (at * 7919) % 4000))
+            .map(|at| {
+                (
+                    format!("src/{:02}/file_{at:04}.rs", at / 12),
+                    500 + (at * 7919) % 4000,
+                )
+            })
             .collect()
     }
 
@@ -230,8 +245,10 @@ mod tests {
             .iter()
             .map(|(path, size)| (path.as_str(), *size))
             .collect();
-        let names = |shard: &Vec<usize>| shard.iter().map(|at| files[*at].0.clone()).collect();
-        shards(&named, limit).iter().map(names).collect()
+        shards(&named, limit)
+            .iter()
+            .map(|shard: &Vec<usize>| shard.iter().map(|at| files[*at].0.clone()).collect())
+            .collect()
     }
 
     #[test]
@@ -374,7 +391,8 @@ mod tests {
                 .map(|shard| lines[shard[0].ranges[0].0 as usize - 1].to_owned())
                 .collect()
         };
-        let (before, after) = (starts(&before), starts(&after));
+        let before = starts(&before);
+        let after = starts(&after);
         let moved = after.iter().filter(|start| !before.contains(start)).count();
         assert!(
             before.len() > 20 && moved * 4 <= before.len(),

@@ -133,7 +133,8 @@ impl Workspace {
         }
         let marks = self.attributes(chosen.keys())?;
         for (path, chosen) in &chosen {
-            let (name, generated) = (filter::path_text(path), (marks.generated(path), None));
+            let name = filter::path_text(path);
+            let generated = (marks.generated(path), None);
             let bytes = self.bytes_now(path, options.max_file);
             match bytes
                 .and_then(|bytes| filter::text(&name, bytes, *chosen, generated, Before::Same))

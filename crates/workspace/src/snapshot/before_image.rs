@@ -50,7 +50,8 @@ impl Workspace {
             before: tree.clone(),
             after: None,
         };
-        let (history, places) = (self.history(state_dir)?.key, vec![TreeIdentity::of(self)]);
+        let history = self.history(state_dir)?.key;
+        let places = vec![TreeIdentity::of(self)];
         SnapshotNote {
             form: 1,
             history,

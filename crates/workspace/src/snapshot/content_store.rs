@@ -31,19 +31,12 @@ pub(crate) fn record(root: &Path, state_dir: &Path, beyond: &Beyond) -> Result<R
     let mut text = Vec::new();
     let mut unreadable = Vec::new();
     let mut total = 0_u64;
-    let too_large = || WorkspaceError::TooLarge {
-        root: root.to_owned(),
-        files: FILES,
-        bytes: BYTES,
-    };
     let store =
         |source: &mut dyn Read| store(state_dir, source).map_err(WorkspaceError::state(state_dir));
-    let line =
-        |head: String, path: &[u8]| [head.as_bytes(), &path_bytes::quoted(path), b"\n"].concat();
     let (mut paths, inside) = listing(root)?;
     paths.extend(beyond.paths.iter().cloned());
     if paths.len() > FILES {
-        return Err(too_large());
+        return Err(too_large(root));
     }
     let mut lstat = Lstat::below(root);
     for path in paths {
@@ -59,7 +52,7 @@ pub(crate) fn record(root: &Path, state_dir: &Path, beyond: &Beyond) -> Result<R
         } else if meta.is_file() {
             total = total.saturating_add(meta.len());
             if total > BYTES {
-                return Err(too_large());
+                return Err(too_large(root));
             }
             match text_files::open_regular(&full) {
                 Ok(mut file) => ("file", store(&mut file)?),
@@ -94,6 +87,18 @@ pub(crate) fn record(root: &Path, state_dir: &Path, beyond: &Beyond) -> Result<R
         unreadable,
         sparse: Vec::new(),
     })
+}
+
+fn line(head: String, path: &[u8]) -> Vec<u8> {
+    [head.as_bytes(), &path_bytes::quoted(path), b"\n"].concat()
+}
+
+fn too_large(root: &Path) -> WorkspaceError {
+    WorkspaceError::TooLarge {
+        root: root.to_owned(),
+        files: FILES,
+        bytes: BYTES,
+    }
 }
 
 /// The recorded trees in the notes of all runs.

@@ -103,9 +103,6 @@ impl Workspace {
         let folder = run_folder(run, state_dir);
         let known = Ignored::read(run, state_dir);
         let mut files = BTreeMap::new();
-        let is_rules = |entry: &ManifestEntry, path| {
-            entry.kind == FileKind::File && path_bytes::name(path) == b".gitignore"
-        };
         for (path, entry) in before.iter().filter(|(path, entry)| is_rules(entry, path)) {
             if let GitObject::Bytes(text) = bytes.read(&entry.id, ignores::CAP)? {
                 files.insert(path_bytes::shown(path), text);
@@ -122,7 +119,8 @@ impl Workspace {
         };
         found.extend(replacements(self.root(), before));
         let mut lstat = Lstat::below(self.root());
-        let (mut files, mut total) = (0, 0);
+        let mut files = 0;
+        let mut total = 0;
         found.retain(|path| {
             let size = lstat.get(path).map_or(0, |meta| meta.len());
             let was_there = known.covers(path) && !is_certainly_new(path, before);
@@ -163,11 +161,18 @@ impl Workspace {
     }
 }
 
+fn is_rules(entry: &ManifestEntry, path: &[u8]) -> bool {
+    entry.kind == FileKind::File && path_bytes::name(path) == b".gitignore"
+}
+
 /// The paths of the snapshot that still lead to a file or a link.
 pub(crate) fn existing_paths(root: &Path, image: &Image) -> Vec<Vec<u8>> {
     let mut lstat = Lstat::below(root);
-    let is_there = |path: &&Vec<u8>| lstat.get(path).is_some_and(|meta| !meta.is_dir());
-    image.keys().filter(is_there).cloned().collect()
+    image
+        .keys()
+        .filter(|path: &&Vec<u8>| lstat.get(path).is_some_and(|meta| !meta.is_dir()))
+        .cloned()
+        .collect()
 }
 
 /// Whether the file at `path` was certainly created after the snapshot `before`. A file is certainly new if

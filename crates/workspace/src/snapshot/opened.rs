@@ -20,8 +20,8 @@ impl Workspace {
                 Bytes::Copy(state_dir.to_owned()),
             ));
         }
-        let gone = || WorkspaceError::Gone(tree.0.clone());
-        let backup = backup_repo::open(run, self.root(), state_dir)?.ok_or_else(gone)?;
+        let backup = backup_repo::open(run, self.root(), state_dir)?
+            .ok_or_else(|| WorkspaceError::Gone(tree.0.clone()))?;
         Ok((
             backup.image(&tree.0, state_dir)?,
             Bytes::Git(Box::new(backup.objects(None)?)),

@@ -30,25 +30,27 @@ impl Modes {
     /// common permissions of executable files. Removes from `exceptions` all files whose permissions are `plain`
     /// or `program`.
     pub(crate) fn settle(&mut self) {
-        let most_common = |program: bool| {
-            let mut counts: HashMap<u32, usize> = HashMap::new();
-            for mode in self
-                .exceptions
-                .values()
-                .filter(|mode| (*mode & 0o100 != 0) == program)
-            {
-                *counts.entry(*mode).or_default() += 1;
-            }
-            counts
-                .into_iter()
-                .max_by_key(|(mode, count)| (*count, *mode))
-                .map(|(mode, _)| mode)
-        };
-        self.plain = most_common(false).unwrap_or(0o644);
-        self.program = most_common(true).unwrap_or(0o755);
-        let (plain, program) = (self.plain, self.program);
+        self.plain = self.most_common(false).unwrap_or(0o644);
+        self.program = self.most_common(true).unwrap_or(0o755);
+        let plain = self.plain;
+        let program = self.program;
         self.exceptions
             .retain(|_, mode| *mode != plain && *mode != program);
+    }
+
+    fn most_common(&self, program: bool) -> Option<u32> {
+        let mut counts: HashMap<u32, usize> = HashMap::new();
+        for mode in self
+            .exceptions
+            .values()
+            .filter(|mode| (*mode & 0o100 != 0) == program)
+        {
+            *counts.entry(*mode).or_default() += 1;
+        }
+        counts
+            .into_iter()
+            .max_by_key(|(mode, count)| (*count, *mode))
+            .map(|(mode, _)| mode)
     }
 
     pub(crate) fn of(&self, path: &[u8], is_program: bool) -> u32 {

@@ -100,12 +100,11 @@ pub fn remove_folder(folder: &Path) -> io::Result<u64> {
 fn remove_older(folder: &Path, since: SystemTime) -> io::Result<u64> {
     let mut freed = 0;
     // Git stores loose objects in folders whose names have two hexadecimal digits.
-    let is_object = |path: &PathBuf| {
+    for path in files_below(folder)?.into_iter().filter(|path: &PathBuf| {
         path.parent()
             .and_then(Path::file_name)
             .is_some_and(|name| name.len() == 2)
-    };
-    for path in files_below(folder)?.into_iter().filter(is_object) {
+    }) {
         if std::fs::symlink_metadata(&path)
             .and_then(|meta| meta.modified())
             .is_ok_and(|at| at < since)
@@ -127,15 +126,16 @@ fn remove_file(path: &Path) -> io::Result<u64> {
 /// All files below a folder. Symbolic links are not followed.
 fn files_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let below = walk::everything(folder).filter(|entry| entry.as_ref().map_or(true, walk::is_file));
-    let is_gone = |entry: &io::Result<_>| {
-        entry
-            .as_ref()
-            .is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
-    };
     below
         .filter(|entry| !is_gone(entry))
         .map(|entry| Ok(entry?.into_path()))
         .collect()
+}
+
+fn is_gone<T>(entry: &io::Result<T>) -> bool {
+    entry
+        .as_ref()
+        .is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
 fn own_size(path: &Path) -> Option<u64> {

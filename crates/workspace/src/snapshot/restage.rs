@@ -39,7 +39,9 @@ impl Workspace {
         };
         let now = self.snapshot(state_dir)?;
         let [before, after, now] = [before, after, &now].map(|tree| self.image(&tree.0, state_dir));
-        let (before, after, now) = (before?, after?, now?);
+        let before = before?;
+        let after = after?;
+        let now = now?;
         let paths: Vec<&Vec<u8>> = differing(&before, &after).map(|(path, ..)| path).collect();
         if paths.is_empty() {
             return Ok(Restaged::default());
@@ -57,7 +59,8 @@ impl Workspace {
         let mut result = Restaged::default();
         let mut updates = Vec::new();
         for path in paths {
-            let (old, new) = (before.get(path), after.get(path));
+            let old = before.get(path);
+            let new = after.get(path);
             let mut is_in = |side: Option<&ManifestEntry>| -> Result<bool> {
                 for (entries, _) in &indexes {
                     if !comparison.is_same(path, entries.get(path), side)? {
@@ -111,13 +114,14 @@ impl Repository {
             .call(["ls-files", "-z", "--stage"])
             .index(index)
             .output()?;
-        let entry = |(mode, id, stage, path): (u32, &str, &str, &[u8])| {
-            (
-                path.to_vec(),
-                (if stage == "0" { mode } else { 0 }, id.to_owned()),
-            )
-        };
-        Ok(records(&listed).map(entry).collect())
+        Ok(records(&listed)
+            .map(|(mode, id, stage, path): (u32, &str, &str, &[u8])| {
+                (
+                    path.to_vec(),
+                    (if stage == "0" { mode } else { 0 }, id.to_owned()),
+                )
+            })
+            .collect())
     }
 }
 
@@ -161,11 +165,9 @@ impl Comparison {
         path: &[u8],
         side: Option<&ManifestEntry>,
     ) -> Result<Option<Vec<u8>>> {
-        let line = |mode: u32, id: &str| {
-            Some([format!("{mode:06o} {id}\t").as_bytes(), path, &[0]].concat())
-        };
         let Some(side) = side else {
-            return Ok(line(0, &"0".repeat(git.empty_tree.len())));
+            let none = "0".repeat(git.empty_tree.len());
+            return Ok(Some(index_line(path, 0, &none)));
         };
         let (Some(mode), GitObject::Bytes(bytes)) =
             (mode_of(side), self.objects.read(&side.id, COMPARED)?)
@@ -180,7 +182,7 @@ impl Comparison {
             false => bytes,
         };
         let call = git.call(["hash-object", "-w", "--no-filters", "-t", "blob", "--stdin"]);
-        Ok(line(mode, &call.created_id(&bytes)?))
+        Ok(Some(index_line(path, mode, &call.created_id(&bytes)?)))
     }
 
     fn converts_line_ends(&self, path: &[u8]) -> bool {
@@ -188,6 +190,11 @@ impl Comparison {
             .converts_line_ends(path)
             .unwrap_or(self.autocrlf)
     }
+}
+
+/// A line of input for `git update-index --index-info`.
+pub(crate) fn index_line(path: &[u8], mode: u32, id: &str) -> Vec<u8> {
+    [format!("{mode:06o} {id}\t").as_bytes(), path, &[0]].concat()
 }
 
 fn mode_of(entry: &ManifestEntry) -> Option<u32> {

@@ -22,6 +22,7 @@ use crate::snapshot::manifest::{
     Beyond, COMPARED_CAP, FileKind, Image, ManifestEntry, RecordedTree, TreeId, differing,
 };
 use crate::snapshot::permissions::Modes;
+use crate::snapshot::restage::index_line;
 use crate::snapshot::{content_store, permissions};
 use crate::{Result, Workspace, WorkspaceError};
 use glee_model::domain::FileChange;
@@ -53,10 +54,8 @@ impl Workspace {
         if before == after {
             return Ok(Vec::new());
         }
-        let (old, new) = (
-            self.image(&before.0, state_dir)?,
-            self.image(&after.0, state_dir)?,
-        );
+        let old = self.image(&before.0, state_dir)?;
+        let new = self.image(&after.0, state_dir)?;
         let mut bytes = self.bytes(state_dir)?;
         differing(&old, &new)
             .map(|(path, old, new)| change(path, old, new, &mut bytes))
@@ -263,14 +262,13 @@ impl Repository {
         let mut ids = ids.lines();
 
         let mut updates: Vec<u8> = Vec::new();
-        let mut update = |mode: u32, id: &str, path: &[u8]| {
-            updates.extend([format!("{mode:06o} {id}\t").as_bytes(), path, &[0]].concat());
-        };
         let zero = "0".repeat(self.empty_tree.len());
-        found.gone.iter().for_each(|path| update(0, &zero, path));
+        for path in &found.gone {
+            updates.extend(index_line(path, 0, &zero));
+        }
         let entries = found.files.iter().map(|(path, mode)| (path, *mode));
         for (path, mode) in entries.chain(found.links.iter().map(|(path, _)| (path, LINK))) {
-            update(mode, ids.next().unwrap_or(&zero), path);
+            updates.extend(index_line(path, mode, ids.next().unwrap_or(&zero)));
         }
         let [modes, nested] = [(); 2].map(|()| ids.next().unwrap_or(&zero));
         let nested = match found.nested.is_empty() {
@@ -393,19 +391,10 @@ struct Survey {
 
 impl Survey {
     fn add_nested(&mut self, scan: &Scan, inside: nested_repos::Inside) {
-        // If the snapshot contains the files of a submodule, these files replace the submodule's index entry.
-        let has_files = |folder: &[u8]| {
-            let start = [folder, b"/"].concat();
-            inside
-                .files
-                .range(start.clone()..)
-                .next()
-                .is_some_and(|path| path.starts_with(&start))
-        };
         let replaced = scan
             .entries
             .iter()
-            .filter(|entry| entry.mode == SUBMODULE && has_files(&entry.path));
+            .filter(|entry| entry.mode == SUBMODULE && has_files(&inside.files, &entry.path));
         self.gone.extend(replaced.map(|entry| entry.path.clone()));
         for repository in &inside.repositories {
             let head = repository
@@ -449,6 +438,15 @@ impl Survey {
             }
         }
     }
+}
+
+// If the snapshot contains the files of a submodule, these files replace the submodule's index entry.
+fn has_files(files: &BTreeSet<Vec<u8>>, folder: &[u8]) -> bool {
+    let start = [folder, b"/"].concat();
+    files
+        .range(start.clone()..)
+        .next()
+        .is_some_and(|path| path.starts_with(&start))
 }
 
 fn change(

@@ -76,8 +76,10 @@ impl Host {
     }
 
     fn fetch(&self, tree: &Tree) -> Result<FetchedChange> {
-        let (repository, head_ref) = (self.address(), "refs/pull/7/head");
-        let (head, base) = (self.head.as_str(), self.base.as_str());
+        let repository = self.address();
+        let head_ref = "refs/pull/7/head";
+        let head = self.head.as_str();
+        let base = self.base.as_str();
         let branch = "main".into();
         let source = ChangeSource {
             repository: &repository,
@@ -102,11 +104,9 @@ fn a_change_is_fetched_as_objects_that_survive_a_cleanup_until_the_end_of_the_ru
     let hook = tree.root().join(".git/hooks/reference-transaction");
     std::fs::write(&hook, "#!/bin/sh\ntouch ../hooked\n").unwrap();
     std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    let (before, head, status) = (
-        refs(&tree),
-        tree.head(),
-        tree.run(&["status", "--porcelain"]),
-    );
+    let before = refs(&tree);
+    let head = tree.head();
+    let status = tree.run(&["status", "--porcelain"]);
     let fetched = host.fetch(&tree).unwrap();
     assert_eq!(
         (&fetched.base, &fetched.from, &fetched.head),
@@ -217,7 +217,8 @@ fn a_hostile_address_or_name_runs_nothing() {
     let tree = host.clone(&[]);
     let made = tree.folder.path().join("made");
     let address = format!("ext::sh -c touch% {}", made.display());
-    let (head, base) = (host.head.as_str(), host.base.as_str());
+    let head = host.head.as_str();
+    let base = host.base.as_str();
     let branch = "a:b".into();
     let source = ChangeSource {
         repository: &address,

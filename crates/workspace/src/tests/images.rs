@@ -145,12 +145,14 @@ fn every_misdeed_is_undone() {
                 kept.tree,
                 "{name}"
             );
-            let differs = |path: &&PathBuf| spoiled.get(*path) != before.get(*path);
             let paths: std::collections::BTreeSet<_> =
                 before.keys().chain(spoiled.keys()).collect();
             assert_eq!(
                 undone.files,
-                paths.iter().filter(|path| differs(path)).count() as u64,
+                paths
+                    .iter()
+                    .filter(|path| spoiled.get(**path) != before.get(**path))
+                    .count() as u64,
                 "{name}"
             );
             let again = tree.undo();
@@ -191,10 +193,8 @@ fn what_a_coder_does_with_git_is_undone_too() {
         commands.iter().for_each(|args| drop(tree.run(args)));
         tree.run(&["reflog", "expire", "--expire=now", "--all"]);
         tree.run(&["gc", "-q", "--prune=now"]);
-        let (head, index) = (
-            tree.run(&["symbolic-ref", "HEAD"]),
-            std::fs::read(tree.root().join(".git/index")).ok(),
-        );
+        let head = tree.run(&["symbolic-ref", "HEAD"]);
+        let index = std::fs::read(tree.root().join(".git/index")).ok();
         tree.after_coder_call();
         tree.undo();
         let mut after = everything(&tree.root());

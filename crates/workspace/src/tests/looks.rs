@@ -63,51 +63,61 @@ fn files_of_every_kind() {
         after(&tree, || tree.remove("untracked")),
         ["removed `untracked`"]
     );
-    let swapped = || {
-        tree.remove("link");
-        std::os::unix::fs::symlink("dirty", root.join("link")).unwrap();
-    };
-    assert_eq!(after(&tree, swapped), ["changed `link`"]);
-    let linked = || {
-        tree.remove("clean");
-        std::os::unix::fs::symlink("dirty", root.join("clean")).unwrap();
-    };
-    assert_eq!(after(&tree, linked), ["changed `clean`"]);
+    assert_eq!(
+        after(&tree, || {
+            tree.remove("link");
+            std::os::unix::fs::symlink("dirty", root.join("link")).unwrap();
+        }),
+        ["changed `link`"]
+    );
+    assert_eq!(
+        after(&tree, || {
+            tree.remove("clean");
+            std::os::unix::fs::symlink("dirty", root.join("clean")).unwrap();
+        }),
+        ["changed `clean`"]
+    );
 }
 
 #[test]
 fn the_same_content_written_again_is_no_difference() {
     let tree = tree();
-    let act = || {
-        ["clean", "dirty"]
-            .iter()
-            .zip(["Clean", "as edited\n"])
-            .for_each(|(f, t)| tree.write(f, t))
-    };
-    assert_eq!(after(&tree, act), ["changed `clean`"]);
-    let again = || {
-        tree.write("dirty", "something else\n");
-        tree.write("dirty", "as edited\n");
-        tree.write("untracked", "new\n");
-    };
-    assert_eq!(after(&tree, again), NOTHING);
+    assert_eq!(
+        after(&tree, || {
+            ["clean", "dirty"]
+                .iter()
+                .zip(["Clean", "as edited\n"])
+                .for_each(|(f, t)| tree.write(f, t))
+        }),
+        ["changed `clean`"]
+    );
+    assert_eq!(
+        after(&tree, || {
+            tree.write("dirty", "something else\n");
+            tree.write("dirty", "as edited\n");
+            tree.write("untracked", "new\n");
+        }),
+        NOTHING
+    );
 }
 
 #[test]
 fn a_write_that_sets_the_times_back_is_found() {
     let tree = tree();
     let path = tree.root().join("clean");
-    let act = || {
-        let modified = std::fs::metadata(&path).unwrap().modified().unwrap();
-        tree.write("clean", "cleaN\n");
-        std::fs::File::options()
-            .write(true)
-            .open(&path)
-            .unwrap()
-            .set_modified(modified)
-            .unwrap();
-    };
-    assert_eq!(after(&tree, act), ["changed `clean`"]);
+    assert_eq!(
+        after(&tree, || {
+            let modified = std::fs::metadata(&path).unwrap().modified().unwrap();
+            tree.write("clean", "cleaN\n");
+            std::fs::File::options()
+                .write(true)
+                .open(&path)
+                .unwrap()
+                .set_modified(modified)
+                .unwrap();
+        }),
+        ["changed `clean`"]
+    );
 }
 
 #[test]
@@ -165,11 +175,13 @@ fn the_repository() {
         ])),
         NOTHING
     );
-    let hook = || {
-        std::fs::create_dir_all(tree.root().join(".git/hooks")).unwrap();
-        tree.write(".git/hooks/pre-commit", "#!/bin/sh\n");
-    };
-    assert_eq!(after(&tree, hook), ["created `.git/hooks/pre-commit`"]);
+    assert_eq!(
+        after(&tree, || {
+            std::fs::create_dir_all(tree.root().join(".git/hooks")).unwrap();
+            tree.write(".git/hooks/pre-commit", "#!/bin/sh\n");
+        }),
+        ["created `.git/hooks/pre-commit`"]
+    );
     assert_eq!(
         after(&tree, || tree.write(".git/info/attributes", "* text\n")),
         ["created `.git/info/attributes`"]

@@ -98,9 +98,12 @@ struct Known {
 impl Known {
     /// The words that the coder of this run added to a file.
     fn coders_words(&self, path: &Path) -> BTreeSet<String> {
-        let added =
-            |(before, after): &(Disk, Disk)| &words(after.get(path)) - &words(before.get(path));
-        self.calls.iter().flat_map(added).collect()
+        self.calls
+            .iter()
+            .flat_map(|(before, after): &(Disk, Disk)| {
+                &words(after.get(path)) - &words(before.get(path))
+            })
+            .collect()
     }
 }
 
@@ -136,9 +139,10 @@ impl World {
 
     fn disk(&self) -> Disk {
         let root = self.tree.root();
-        let relative =
-            |(path, what): (PathBuf, _)| (path.strip_prefix(&root).unwrap().to_owned(), what);
-        everything(&root).into_iter().map(relative).collect()
+        everything(&root)
+            .into_iter()
+            .map(|(path, what): (PathBuf, _)| (path.strip_prefix(&root).unwrap().to_owned(), what))
+            .collect()
     }
 
     fn word(&mut self, who: char) -> String {
@@ -195,7 +199,8 @@ impl World {
                 }
             }
             Deed::Rename(from, to) => {
-                let (from, to) = (PATHS[*from], PATHS[*to]);
+                let from = PATHS[*from];
+                let to = PATHS[*to];
                 let is_file = root
                     .join(from)
                     .symlink_metadata()
@@ -397,7 +402,8 @@ impl World {
     fn nothing_lost(&self, run: &Known, found: &Disk, left: &Disk, undone: &Undone) {
         let of = |disk: &Disk, path: &PathBuf| disk.get(path).cloned();
         for path in found.keys().chain(left.keys()).collect::<BTreeSet<_>>() {
-            let (old, new) = (of(found, path), of(left, path));
+            let old = of(found, path);
+            let new = of(left, path);
             if old == new {
                 continue;
             }
@@ -418,11 +424,12 @@ impl World {
             );
             match (&old, &new) {
                 (Some(old), None) => {
-                    let made = |(before, after): &(Disk, Disk)| {
+                    let is_coders = run.calls.iter().any(|(before, after): &(Disk, Disk)| {
                         !before.contains_key(path) && after.contains_key(path)
-                    };
-                    let left = |(_, after): &(Disk, Disk)| after.get(path) == Some(old);
-                    let is_coders = run.calls.iter().any(made) && run.calls.iter().any(left);
+                    }) && run
+                        .calls
+                        .iter()
+                        .any(|(_, after): &(Disk, Disk)| after.get(path) == Some(old));
                     assert!(is_coders, "{path:?} was not created by the coder: {old:?}");
                 }
                 (Some(old), Some(new)) => {
@@ -441,17 +448,16 @@ impl World {
                 (None, Some(new)) => {
                     // The user's version between two calls is restored without the additions of the first call.
                     let coders = run.coders_words(path);
-                    let is = |before: &(u32, Vec<u8>)| {
-                        before == new
-                            || (before.0 == new.0
-                                && &words([before]) - &coders == words([new])
-                                && !coders.is_empty())
-                    };
                     let was_there = run
                         .calls
                         .iter()
                         .filter_map(|(before, _)| before.get(path))
-                        .any(is);
+                        .any(|before: &(u32, Vec<u8>)| {
+                            before == new
+                                || (before.0 == new.0
+                                    && &words([before]) - &coders == words([new])
+                                    && !coders.is_empty())
+                        });
                     assert!(was_there, "{path:?} was never {new:?} before the coder");
                 }
                 (None, None) => {}
@@ -468,8 +474,10 @@ impl World {
             .open
             .opened(&run.id, &note.spans[0].before, &self.tree.state())
             .unwrap();
-        let is_kept = |path: &Path| image.contains_key(path.to_str().unwrap().as_bytes());
-        for (path, what) in first.iter().filter(|(path, _)| is_kept(path)) {
+        for (path, what) in first
+            .iter()
+            .filter(|(path, _)| image.contains_key(path.to_str().unwrap().as_bytes()))
+        {
             assert_eq!(left.get(path), Some(what), "{path:?} is not as it was");
         }
         let rules = |name: &str| {
@@ -513,10 +521,14 @@ fn words<'a>(contents: impl IntoIterator<Item = &'a (u32, Vec<u8>)>) -> BTreeSet
         .into_iter()
         .map(|(_, bytes)| String::from_utf8_lossy(bytes).into_owned())
         .collect();
-    let split = |c: char| !c.is_ascii_alphanumeric();
-    let is_word = |word: &&str| word.starts_with(['u', 'c']) && word[1..].parse::<u64>().is_ok();
     text.iter()
-        .flat_map(|text| text.split(split).filter(is_word).map(str::to_owned))
+        .flat_map(|text| {
+            text.split(|c: char| !c.is_ascii_alphanumeric())
+                .filter(|word: &&str| {
+                    word.starts_with(['u', 'c']) && word[1..].parse::<u64>().is_ok()
+                })
+                .map(str::to_owned)
+        })
         .collect()
 }
 

@@ -39,7 +39,8 @@ fn age(state: &Path) {
 fn an_old_run_is_deleted_and_a_newer_one_is_restored_byte_for_byte() {
     for make in [Tree::git, Tree::plain] {
         let tree = make();
-        let (open, state) = (tree.open(), tree.state());
+        let open = tree.open();
+        let state = tree.state();
         std::fs::create_dir(&state).unwrap();
         tree.write("shared.rs", "the same in both runs\n");
         tree.write("own.rs", "one\n");

@@ -499,7 +499,8 @@ fn a_linked_worktree_shares_the_history_and_has_its_own_tree() {
 
 #[test]
 fn submodules_are_noted_in_a_change_and_kept() {
-    let (inner, tree) = (Tree::git(), Tree::git());
+    let inner = Tree::git();
+    let tree = Tree::git();
     inner.write("i.rs", "1\n");
     inner.commit("inner");
     let url = inner.root().display().to_string();

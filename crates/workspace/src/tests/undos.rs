@@ -356,8 +356,16 @@ fn permissions_and_links_follow_the_same_rule() {
         set_mode(&root.join("clash"), 0o755);
         let undone = tree.undo();
         assert_eq!(clashes(&undone), [("clash".to_owned(), Clash::Permissions)]);
-        let mode = |name: &str| root.join(name).metadata().unwrap().permissions().mode() & 0o777;
-        assert_eq!(["mode", "both", "clash"].map(mode), [0o600, 0o600, 0o755]);
+        assert_eq!(
+            ["mode", "both", "clash"].map(|name: &str| root
+                .join(name)
+                .metadata()
+                .unwrap()
+                .permissions()
+                .mode()
+                & 0o777),
+            [0o600, 0o600, 0o755]
+        );
         assert_eq!(tree.read("both"), "mine\n");
         assert_eq!(
             std::fs::read_link(root.join("link")).unwrap(),
@@ -370,10 +378,8 @@ fn permissions_and_links_follow_the_same_rule() {
 fn a_moved_tree_is_recognised_and_another_one_at_its_path_is_refused() {
     for make in MAKES {
         let tree = Tree::coded(make);
-        let (old, new) = (
-            tree.root(),
-            tree.folder.path().canonicalize().unwrap().join("moved"),
-        );
+        let old = tree.root();
+        let new = tree.folder.path().canonicalize().unwrap().join("moved");
         std::fs::rename(&old, &new).unwrap();
         let moved = Workspace::discover(&new).unwrap();
         let elsewhere = moved.runs_of_moved_tree(&tree.state()).unwrap();
@@ -428,8 +434,11 @@ fn a_copy_is_accepted_only_if_the_original_is_missing() {
         .status()
         .unwrap();
     assert!(copied.success());
-    let open = || Workspace::discover(&copy).unwrap();
-    let undo = || open().undo(&run_id(), &UndoOptions::default(), &tree.state());
+    let undo = || {
+        Workspace::discover(&copy)
+            .unwrap()
+            .undo(&run_id(), &UndoOptions::default(), &tree.state())
+    };
     assert!(matches!(undo(), Err(WorkspaceError::OtherTree { .. })));
     std::fs::remove_dir_all(tree.root()).unwrap();
     assert_eq!(undo().unwrap().files, 3);
@@ -445,7 +454,8 @@ fn an_ignored_file_that_was_visible_meanwhile_stays() {
             if tree.open().is_git() && !removed_by_coder {
                 tree.commit("one");
             }
-            let (run, state) = (RunId(format!("run-{removed_by_coder}")), tree.state());
+            let run = RunId(format!("run-{removed_by_coder}"));
+            let state = tree.state();
             let open = tree.open();
             open.keep(&run, &state).unwrap();
             tree.write(".gitignore", "");

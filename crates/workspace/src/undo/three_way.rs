@@ -126,8 +126,10 @@ fn merge(before: &[u8], after: &[u8], now: &[u8]) -> Result<Vec<u8>, Clash> {
     if let Some(bytes) = undisputed(&before, &after, &now) {
         return Ok(bytes.to_vec());
     }
-    let is_text = |bytes: &&[u8]| bytes.len() as u64 <= COMPARED_CAP && !filter::is_binary(bytes);
-    if ![before, after, now].iter().all(is_text) {
+    if ![before, after, now]
+        .iter()
+        .all(|bytes: &&[u8]| bytes.len() as u64 <= COMPARED_CAP && !filter::is_binary(bytes))
+    {
         return Err(Clash::NotText);
     }
     diffy::merge_bytes(after, now, before).map_err(|_| Clash::Lines)
@@ -146,21 +148,18 @@ mod tests {
 
     #[test]
     fn a_change_is_taken_back_where_nothing_else_happened_to_it() {
-        let (old, new, none) = (
-            file("1\n2\n3\n", 0o644),
-            file("1\nX\n3\n", 0o644),
-            FileContent::Nothing,
-        );
-        let (lines, more) = ("1\nX\n3\n4\n5\nmine\n", "1\n2\n3\n4\n5\nmine\n");
+        let old = file("1\n2\n3\n", 0o644);
+        let new = file("1\nX\n3\n", 0o644);
+        let none = FileContent::Nothing;
+        let lines = "1\nX\n3\n4\n5\nmine\n";
+        let more = "1\n2\n3\n4\n5\nmine\n";
         let link = |target: &str| FileContent::Link(target.as_bytes().to_vec());
         let binary = |byte: u8| FileContent::File {
             bytes: vec![0, byte],
             permissions: 0o644,
         };
-        let (long, longer) = (
-            file("1\n2\n3\n4\n5\n", 0o644),
-            file("1\nX\n3\n4\n5\n", 0o644),
-        );
+        let long = file("1\n2\n3\n4\n5\n", 0o644);
+        let longer = file("1\nX\n3\n4\n5\n", 0o644);
         for (before, after, now, expected) in [
             (&old, &new, &new, Ok(&old)),
             (&old, &new, &old, Ok(&old)),

@@ -64,11 +64,14 @@ impl UndoLog {
     }
 
     pub fn write(&self) -> Result<()> {
-        let line = |(path, entry): (&Vec<u8>, &UndoEntry)| Line {
-            path: String::from_utf8_lossy(&path_bytes::quoted(path)).into_owned(),
-            entry: entry.clone(),
-        };
-        let lines: Vec<Line> = self.undone.iter().map(line).collect();
+        let lines: Vec<Line> = self
+            .undone
+            .iter()
+            .map(|(path, entry): (&Vec<u8>, &UndoEntry)| Line {
+                path: String::from_utf8_lossy(&path_bytes::quoted(path)).into_owned(),
+                entry: entry.clone(),
+            })
+            .collect();
         let path = self.folder.join("undone.json");
         let bytes = serde_json::to_vec(&lines).map_err(std::io::Error::other);
         let written = bytes.and_then(|bytes| private::write(&path, &bytes));

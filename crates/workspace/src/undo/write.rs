@@ -89,20 +89,15 @@ impl WriteStep {
 }
 
 pub fn inspect(root: &Path, path: &[u8]) -> Result<(FileContent, Occupancy), Clash> {
-    let lstat = |path: &[u8]| match fs::symlink_metadata(root.join(path_bytes::path(path))) {
-        Ok(meta) => Ok(Some(meta)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(_) => Err(Clash::Unreadable),
-    };
     for folder in path_bytes::above(path) {
-        match lstat(folder)? {
+        match lstat(root, folder)? {
             Some(meta) if meta.is_dir() => {}
             Some(_) => return Ok((FileContent::Nothing, Occupancy::Above(folder.to_vec()))),
             None => return Ok((FileContent::Nothing, Occupancy::Free)),
         }
     }
     let full = root.join(path_bytes::path(path));
-    let content = match lstat(path)? {
+    let content = match lstat(root, path)? {
         None => FileContent::Nothing,
         Some(meta) if meta.is_dir() => return Ok((FileContent::Nothing, Occupancy::Folder)),
         Some(meta) if meta.is_symlink() => FileContent::Link(path_bytes::bytes(
@@ -121,6 +116,14 @@ pub fn inspect(root: &Path, path: &[u8]) -> Result<(FileContent, Occupancy), Cla
         Some(_) => return Err(Clash::Kind),
     };
     Ok((content, Occupancy::Free))
+}
+
+fn lstat(root: &Path, path: &[u8]) -> Result<Option<fs::Metadata>, Clash> {
+    match fs::symlink_metadata(root.join(path_bytes::path(path))) {
+        Ok(meta) => Ok(Some(meta)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(_) => Err(Clash::Unreadable),
+    }
 }
 
 /// The folder for new versions beside their path, for a path on another file system than each of `asides`.
