@@ -232,7 +232,6 @@ mod tests {
     #[test]
     fn an_error_has_a_message_and_a_hint() {
         let command = || "/bin/rev -x".to_owned();
-        let source = || io::Error::from_raw_os_error(Errno::ENOEXEC as i32);
         let cases = [
             (
                 ProcessError::NotFound(command()),
@@ -243,7 +242,10 @@ mod tests {
                 ),
             ),
             (
-                ProcessError::Spawn(command(), source()),
+                ProcessError::Spawn(
+                    command(),
+                    io::Error::from_raw_os_error(Errno::ENOEXEC as i32),
+                ),
                 "failed to run `/bin/rev -x`: Exec format error (os error 8)",
                 Some(
                     "a script must begin with a line like `#!/bin/sh`; a binary must be built for this system",

@@ -81,7 +81,8 @@ pub fn arbitrate() -> Task {
         prompt: "Plan it.".to_owned(),
         required_fields: Vec::new(),
     };
-    let (positions, conflicts) = (Vec::new(), Vec::new());
+    let positions = Vec::new();
+    let conflicts = Vec::new();
     Task::Arbitrate {
         about,
         positions,

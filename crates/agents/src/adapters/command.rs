@@ -36,7 +36,8 @@ pub fn assemble(
             prompt.chars().count()
         };
         if length > longest {
-            let (name, kind) = (profile.name, FailureKind::TooLong);
+            let name = profile.name;
+            let kind = FailureKind::TooLong;
             let message = format!(
                 "the prompt for `{}` has {length} {unit}, `{name}` takes {longest}",
                 agent.name

@@ -47,7 +47,8 @@ impl Invocation {
         env: BTreeMap<OsString, OsString>,
         cwd: impl Into<PathBuf>,
     ) -> Self {
-        let (program, args) = (program.into(), args.into_iter().map(Into::into).collect());
+        let program = program.into();
+        let args = args.into_iter().map(Into::into).collect();
         Self {
             program,
             args,

@@ -211,9 +211,8 @@ fn significant_line(stderr: &str, ended: Timestamp) -> &str {
     };
     let classified =
         lines().find(|line| error_classifier::kind(None, line, ended) != FailureKind::Crashed);
-    let named = || lines().find(|line| line.to_lowercase().contains("error"));
     classified
-        .or_else(named)
+        .or_else(|| lines().find(|line| line.to_lowercase().contains("error")))
         .or_else(|| lines().next_back())
         .unwrap_or_default()
 }

@@ -31,11 +31,6 @@ fn reading(kind: AdapterKind, record: &Path) -> Reading {
     let about: Value = serde_json::from_slice(&std::fs::read(record).unwrap()).unwrap();
     let stdout = record.with_extension("stdout");
     let bytes = std::fs::read(&stdout).unwrap();
-    let number = |name: &str| {
-        about[name]
-            .as_i64()
-            .and_then(|number| i32::try_from(number).ok())
-    };
     let stderr = std::fs::read_to_string(record.with_extension("stderr")).unwrap();
     let tail = stderr
         .char_indices()
@@ -47,7 +42,8 @@ fn reading(kind: AdapterKind, record: &Path) -> Reading {
         "signal": null,
     }))
     .unwrap();
-    (transcript.exit_code, transcript.signal) = (number("exit_code"), number("signal"));
+    (transcript.exit_code, transcript.signal) =
+        (number(&about, "exit_code"), number(&about, "signal"));
     let output = Output {
         stdout,
         stderr_tail: stderr[tail..].to_owned(),
@@ -55,6 +51,12 @@ fn reading(kind: AdapterKind, record: &Path) -> Reading {
         transcript,
     };
     kind.adapter().reading(&output)
+}
+
+fn number(about: &Value, name: &str) -> Option<i32> {
+    about[name]
+        .as_i64()
+        .and_then(|number| i32::try_from(number).ok())
 }
 
 fn told(reading: &Reading) -> String {

@@ -110,7 +110,8 @@ pub(crate) fn check_effort(agent: &Agent) -> Result<(), AgentError> {
     if kind == AdapterKind::Replay || has_option(&kind) {
         return Ok(());
     }
-    let (name, effort) = (&agent.name, effort.as_str());
+    let name = &agent.name;
+    let effort = effort.as_str();
     let message = format!(
         "the effort `{effort}` of agent `{name}` cannot be set: the adapter `{kind}` has no option for an \
                  effort"

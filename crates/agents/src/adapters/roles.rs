@@ -448,7 +448,8 @@ fn a_prompt_that_would_be_cut_is_refused() {
     ];
     for (name, prompt, expected) in cases {
         let agent = samples::agent("it", "", &[name]);
-        let (program, request) = (Program::new("/bin/it"), samples::review(&agent));
+        let program = Program::new("/bin/it");
+        let request = samples::review(&agent);
         let query = Query {
             prompt: &prompt,
             ..samples::query(&agent, &program, &request)

@@ -177,34 +177,22 @@ fn reads_of_program(program: &str, words: &[String], is_piped: bool) -> Option<V
         .filter(|word| !is_option(word))
         .map(String::as_str)
         .collect();
-    let read = |paths: &[&str], extent: &ReadExtent| -> Vec<TracedRead> {
-        paths
-            .iter()
-            .map(|path| TracedRead::new(*path, extent.clone()))
-            .collect()
-    };
     let below = |paths: &[&str], extent: &ReadExtent| match paths {
         [] if is_piped => Vec::new(),
-        [] => read(&["."], extent),
-        paths => read(paths, extent),
+        [] => traced(&["."], extent),
+        paths => traced(paths, extent),
     };
     match program {
         "true" | "pwd" | "echo" | "printf" => Some(Vec::new()),
         // A word that is no path, such as `1,20p`, names a file that does not exist.
         "cat" | "head" | "tail" | "nl" | "wc" | "sed" => {
-            Some(read(&operands, &ReadExtent::Content))
+            Some(traced(&operands, &ReadExtent::Content))
         }
         "ls" => Some(below(&operands, &ReadExtent::Names { glob: None })),
         "rg" if words.iter().any(|word| word == "--files") && words.len() == 1 + operands.len() => {
             Some(below(&operands, &ReadExtent::Names { glob: None }))
         }
         "rg" | "grep" => {
-            // Other options can take a value, change the pattern or name a file.
-            let is_flag = |word: &String| {
-                word.strip_prefix('-').is_some_and(|flags| {
-                    !flags.is_empty() && flags.chars().all(|c| "nrRilHhIwocSsEP".contains(c))
-                })
-            };
             if !words.iter().filter(is_option).all(is_flag) {
                 return None;
             }
@@ -214,6 +202,20 @@ fn reads_of_program(program: &str, words: &[String], is_piped: bool) -> Option<V
         }
         _ => None,
     }
+}
+
+// Other options can take a value, change the pattern or name a file.
+fn is_flag(word: &String) -> bool {
+    word.strip_prefix('-').is_some_and(|flags| {
+        !flags.is_empty() && flags.chars().all(|c| "nrRilHhIwocSsEP".contains(c))
+    })
+}
+
+fn traced(paths: &[&str], extent: &ReadExtent) -> Vec<TracedRead> {
+    paths
+        .iter()
+        .map(|path| TracedRead::new(*path, extent.clone()))
+        .collect()
 }
 
 #[cfg(test)]

@@ -309,7 +309,8 @@ impl Agents {
     ) -> Result<CallResult, AgentError> {
         let Ask { agent, files, .. } = *ask;
         registry::check_effort(agent)?;
-        let (adapter, profile) = (kind.adapter(), kind.adapter().profile());
+        let adapter = kind.adapter();
+        let profile = kind.adapter().profile();
         let root = Path::new(&ask.request.root);
         for kind in sandbox::programs(kind, &agent.command) {
             refuse_modules(agent, kind, root)?;
@@ -706,7 +707,8 @@ mod tests {
 
     impl Stage {
         fn new(runner: ScriptedRunner) -> Self {
-            let (runner, folder) = (Arc::new(runner), tempfile::tempdir().unwrap());
+            let runner = Arc::new(runner);
+            let folder = tempfile::tempdir().unwrap();
             let agents = Agents::new(runner.clone()).remembering(folder.path());
             Self {
                 runner,
@@ -822,8 +824,11 @@ mod tests {
             (401, "invalid api key", FailureKind::NotLoggedIn, 1),
             (500, "internal error", FailureKind::Unavailable, 3),
         ] {
-            let part = move |_: &Request| result(Some(status), said);
-            let stage = tests::Stage::new(ScriptedRunner::new().on("rev", "review", part));
+            let stage = tests::Stage::new(ScriptedRunner::new().on(
+                "rev",
+                "review",
+                move |_: &Request| result(Some(status), said),
+            ));
             let asked = stage
                 .ask(&samples::agent("rev", "claude", &["claude"]), None, &[])
                 .await;

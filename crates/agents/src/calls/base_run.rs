@@ -50,7 +50,8 @@ impl Agents {
         let mut names_tree = false;
         for (number, name) in agents.iter().enumerate() {
             let place = |name: &str| folder.path().join(number.to_string()).join(name);
-            let (checkout, change) = (place("tree"), place("change"));
+            let checkout = place("tree");
+            let change = place("change");
             fs::create_dir_all(&checkout).map_err(failed)?;
             workspace.write_commit(commit, &checkout, |_| true)?;
             if !is_mounted {
@@ -101,9 +102,12 @@ impl Agents {
                         diff.push('\n');
                     }
                 }
-                let is_plain = |part| matches!(part, Component::Normal(_));
                 let path = Path::new(&file.path);
-                if !file.is_deleted() && path.components().all(is_plain) {
+                if !file.is_deleted()
+                    && path
+                        .components()
+                        .all(|part| matches!(part, Component::Normal(_)))
+                {
                     let place = folder.join(path);
                     fs::create_dir_all(place.parent().unwrap_or(&folder))?;
                     fs::write(place, &file.text)?;
@@ -142,22 +146,24 @@ impl Agents {
             .reviewed
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        let is_old = |path: &&String| {
-            let old = place.checkout.join(path);
-            if old.is_file() {
-                return was_read(&old);
-            }
-            let beside = old.parent().and_then(|folder| fs::read_dir(folder).ok());
-            let mut beside = beside
-                .into_iter()
-                .flatten()
-                .flatten()
-                .map(|entry| entry.path())
-                .filter(|other| other.is_file() && other.extension() == old.extension())
-                .peekable();
-            beside.peek().is_some() && beside.all(|other| was_read(&other))
-        };
-        reviewed.iter().find(is_old).cloned()
+        reviewed
+            .iter()
+            .find(|path: &&String| {
+                let old = place.checkout.join(path);
+                if old.is_file() {
+                    return was_read(&old);
+                }
+                let beside = old.parent().and_then(|folder| fs::read_dir(folder).ok());
+                let mut beside = beside
+                    .into_iter()
+                    .flatten()
+                    .flatten()
+                    .map(|entry| entry.path())
+                    .filter(|other| other.is_file() && other.extension() == old.extension())
+                    .peekable();
+                beside.peek().is_some() && beside.all(|other| was_read(&other))
+            })
+            .cloned()
     }
 
     /// The sentence that tells an agent where the change is; empty for an agent that runs in the tree.
@@ -204,7 +210,8 @@ impl Agents {
 /// With a mount, `.git` is the place at which the tree's repository is mounted. Without one, `.git` names the
 /// repository.
 fn link_repository(workspace: &Workspace, checkout: &Path, is_mounted: bool) -> io::Result<()> {
-    let (own, link) = (workspace.root().join(".git"), checkout.join(".git"));
+    let own = workspace.root().join(".git");
+    let link = checkout.join(".git");
     if own.symlink_metadata().is_err() {
         return Ok(());
     }

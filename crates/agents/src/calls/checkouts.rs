@@ -50,9 +50,6 @@ impl BaseRun {
         else {
             return false;
         };
-        let set = |env: &mut BTreeMap<OsString, OsString>, name: &str, value: &Path| {
-            env.insert(name.into(), value.into());
-        };
         set(&mut invocation.env, CHANGE, change);
         if let Some(confinement) = confinement {
             let folders = [checkout, change].map(|folder| sandbox::real(folder).into());
@@ -78,6 +75,10 @@ impl BaseRun {
         }
         true
     }
+}
+
+fn set(env: &mut BTreeMap<OsString, OsString>, name: &str, value: &Path) {
+    env.insert(name.into(), value.into());
 }
 
 /// Replaces the folders of `path` inside the tree by the folders of the checkout.

@@ -59,10 +59,9 @@ const WORDS: [(FailureKind, &str); 8] = [
 
 pub(crate) fn kind(status: Option<u16>, text: &str, now: Timestamp) -> FailureKind {
     let text = text.to_lowercase();
-    let has_one = |words: &str| words.split(", ").any(|word| text.contains(word));
     let named = WORDS
         .iter()
-        .find(|(_, words)| has_one(words))
+        .find(|(_, words)| words.split(", ").any(|word| text.contains(word)))
         .map(|(kind, _)| *kind);
     let kind = match (status, named) {
         (Some(402), _) | (Some(403 | 429), Some(FailureKind::OverQuota { .. })) => {

@@ -111,15 +111,16 @@ pub fn estimate(usage: Usage, model: Option<&str>, own: Option<Price>) -> Usage 
 }
 
 fn listed(model: &str) -> Option<Price> {
-    let dated = |rest: &str| {
-        rest.is_empty()
-            || rest
-                .strip_prefix('-')
-                .is_some_and(|rest| rest.starts_with("20"))
-    };
     PRICES
         .iter()
-        .find(|(name, _)| model.strip_prefix(name).is_some_and(dated))
+        .find(|(name, _)| {
+            model.strip_prefix(name).is_some_and(|rest: &str| {
+                rest.is_empty()
+                    || rest
+                        .strip_prefix('-')
+                        .is_some_and(|rest| rest.starts_with("20"))
+            })
+        })
         .map(|(_, price)| *price)
 }
 

@@ -51,10 +51,6 @@ impl Agents {
         stop: Stop,
         input: CommandInput,
     ) -> CheckResult {
-        let failed = |tail: String| CheckResult {
-            passed: false,
-            tail,
-        };
         let program = match self.runner.find(command, root) {
             Ok(program) => program,
             Err(error) => return failed(error.to_string()),
@@ -98,22 +94,30 @@ impl Agents {
     }
 }
 
+fn failed(tail: String) -> CheckResult {
+    CheckResult {
+        passed: false,
+        tail,
+    }
+}
+
 const TAIL: u64 = 8 << 10;
 
 fn end_of(path: &Path) -> String {
-    let read = || -> io::Result<(bool, Vec<u8>)> {
-        let mut file = File::open(path)?;
-        let from = file.metadata()?.len().saturating_sub(TAIL);
-        file.seek(SeekFrom::Start(from))?;
-        let mut bytes = Vec::new();
-        file.take(TAIL).read_to_end(&mut bytes)?;
-        Ok((from > 0, bytes))
-    };
-    let (is_cut, bytes) = read().unwrap_or_default();
+    let (is_cut, bytes) = read_tail(path).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
     let whole = text
         .split_once('\n')
         .filter(|_| is_cut)
         .map_or(&*text, |(_, rest)| rest);
     whole.to_owned()
+}
+
+fn read_tail(path: &Path) -> io::Result<(bool, Vec<u8>)> {
+    let mut file = File::open(path)?;
+    let from = file.metadata()?.len().saturating_sub(TAIL);
+    file.seek(SeekFrom::Start(from))?;
+    let mut bytes = Vec::new();
+    file.take(TAIL).read_to_end(&mut bytes)?;
+    Ok((from > 0, bytes))
 }

@@ -24,11 +24,6 @@ pub(crate) fn reset(text: &str, now: Timestamp) -> Option<Timestamp> {
                 .and_then(|seconds| Timestamp::from_second(seconds).ok());
         }
     }
-    let after = |marks: &[&str]| {
-        marks
-            .iter()
-            .find_map(|mark| lower.find(mark).map(|at| at + mark.len()))
-    };
     let waits = [
         "again in ",
         "retry in ",
@@ -38,7 +33,7 @@ pub(crate) fn reset(text: &str, now: Timestamp) -> Option<Timestamp> {
         "reset in ",
         "retry-after: ",
     ];
-    if let Some(wait) = after(&waits).and_then(|at| wait(&lower[at..])) {
+    if let Some(wait) = after(&lower, &waits).and_then(|at| wait(&lower[at..])) {
         return now.checked_add(wait).ok();
     }
     let clocks = [
@@ -48,7 +43,13 @@ pub(crate) fn reset(text: &str, now: Timestamp) -> Option<Timestamp> {
         "resets ",
         "resets on ",
     ];
-    clock(&lower[after(&clocks)?..], now)
+    clock(&lower[after(&lower, &clocks)?..], now)
+}
+
+fn after(lower: &str, marks: &[&str]) -> Option<usize> {
+    marks
+        .iter()
+        .find_map(|mark| lower.find(mark).map(|at| at + mark.len()))
 }
 
 /// Parses a duration such as `20s`, `3 days 4 hours` or `3h21m50.2s`. A number without a unit means seconds.
@@ -143,11 +144,6 @@ fn month(word: &str) -> Option<i8> {
 
 fn time(word: &str, next: &str) -> Option<Time> {
     let word = word.trim_end_matches(['.', ')', ';']);
-    let half = |word: &str| match word.trim_end_matches(['.', ')', ';']) {
-        "am" => Some(0),
-        "pm" => Some(12),
-        _ => None,
-    };
     let digits = word
         .find(|c: char| !(c.is_ascii_digit() || c == ':'))
         .unwrap_or(word.len());
@@ -162,6 +158,14 @@ fn time(word: &str, next: &str) -> Option<Time> {
         None => Time::new(hour, minute, 0, 0)
             .ok()
             .filter(|_| digits == word.len()),
+    }
+}
+
+fn half(word: &str) -> Option<i8> {
+    match word.trim_end_matches(['.', ')', ';']) {
+        "am" => Some(0),
+        "pm" => Some(12),
+        _ => None,
     }
 }
 

@@ -70,7 +70,8 @@ impl Agents {
         limits: &Limits,
         sandbox: Sandbox,
     ) -> io::Result<Probed> {
-        let (folder, records) = (tempfile::tempdir()?, tempfile::tempdir()?);
+        let folder = tempfile::tempdir()?;
+        let records = tempfile::tempdir()?;
         let tree = folder.path().canonicalize()?;
         std::fs::write(tree.join(FILE), BEFORE)?;
         let nonce = uuid::Uuid::new_v4().simple().to_string();
@@ -151,11 +152,10 @@ fn changes(tree: &Path) -> io::Result<Files> {
         .map(|entry| Ok(entry?.file_name()))
         .collect::<io::Result<_>>()?;
     // Empty folders are ignored, because Codex creates empty folders in the sandbox and does not remove them.
-    let is_empty_folder =
-        |name| std::fs::read_dir(tree.join(name)).is_ok_and(|mut entries| entries.next().is_none());
-    let others = names
-        .iter()
-        .any(|name| *name != FILE && !is_empty_folder(name));
+    let others = names.iter().any(|name| {
+        *name != FILE
+            && !std::fs::read_dir(tree.join(name)).is_ok_and(|mut entries| entries.next().is_none())
+    });
     let text = std::fs::read_to_string(tree.join(FILE)).unwrap_or_default();
     Ok(match text.as_str() {
         BEFORE if !others => Files::Untouched,

@@ -36,8 +36,11 @@ pub fn interpreter(path: &Path) -> Vec<String> {
         .and_then(|head| first_line(&head))
         .unwrap_or_default();
     let is_env = words.first().is_some_and(|word| word.ends_with("/env"));
-    let is_program = |word: &&String| !word.starts_with('-') && !word.contains('=');
-    let looked_up = words.iter().skip(1).find(is_program).filter(|_| is_env);
+    let looked_up = words
+        .iter()
+        .skip(1)
+        .find(|word: &&String| !word.starts_with('-') && !word.contains('='))
+        .filter(|_| is_env);
     words
         .first()
         .into_iter()

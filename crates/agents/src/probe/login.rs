@@ -23,7 +23,6 @@ pub fn login(agent: &Agent) -> Login {
         return Login::Unknown;
     };
     let profile = kind.adapter().profile();
-    let is_key = |name: &&str| name.ends_with("_KEY") || name.ends_with("_TOKEN");
     let is_set = |name: &str| {
         agent.env.contains_key(name) || env::var_os(name).is_some_and(|value| !value.is_empty())
     };
@@ -31,7 +30,7 @@ pub fn login(agent: &Agent) -> Login {
         .sees
         .iter()
         .copied()
-        .filter(is_key)
+        .filter(|name: &&str| name.ends_with("_KEY") || name.ends_with("_TOKEN"))
         .find(|name| is_set(name))
     {
         return Login::Found(name.to_owned());

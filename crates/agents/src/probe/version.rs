@@ -36,13 +36,13 @@ impl Agents {
         let mut known = self.known.lock().await;
         let name = path.to_string_lossy().into_owned();
         let stamp = stamp(path);
-        let fits =
-            |entry: &KnownProgram| stamp.is_some_and(|stamp| stamp == (entry.size, entry.changed));
         let cached = known
             .get(&name)
             .cloned()
             .or_else(|| self.cache.read::<KnownPrograms>(FILE).remove(&name));
-        if let Some(entry) = cached.filter(fits) {
+        if let Some(entry) = cached.filter(|entry: &KnownProgram| {
+            stamp.is_some_and(|stamp| stamp == (entry.size, entry.changed))
+        }) {
             (program.version, program.words) = (entry.version.clone(), entry.words.clone());
             known.insert(name, entry);
             return program;
@@ -57,7 +57,8 @@ impl Agents {
             }
         }
         if let (Some((size, changed)), Some(_)) = (stamp, &program.version) {
-            let (version, words) = (program.version.clone(), program.words.clone());
+            let version = program.version.clone();
+            let words = program.words.clone();
             let entry = KnownProgram {
                 size,
                 changed,
@@ -105,11 +106,12 @@ impl Agents {
             ))
             .await
             .ok()?;
-        let read = |path: &Path| {
-            String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned()
-        };
         Some(read(&files.stdout) + &read(&files.stderr)).filter(|text| !text.trim().is_empty())
     }
+}
+
+fn read(path: &Path) -> String {
+    String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned()
 }
 
 fn version_in(text: &str) -> Option<String> {

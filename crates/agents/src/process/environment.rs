@@ -87,13 +87,8 @@ pub fn allowed(
     extra: &[&str],
     vars: impl IntoIterator<Item = (OsString, OsString)>,
 ) -> BTreeMap<OsString, OsString> {
-    let may_see = |name: &OsStr| {
-        name.to_str().is_some_and(|name| {
-            ALLOWED.contains(&name) || extra.contains(&name) || name.starts_with(ALLOWED_PREFIX)
-        })
-    };
     vars.into_iter()
-        .filter(|(name, _)| may_see(name))
+        .filter(|(name, _)| may_see(extra, name))
         .map(|(name, value)| {
             if name == "PATH" {
                 (name, absolute_entries(&value))
@@ -102,6 +97,12 @@ pub fn allowed(
             }
         })
         .collect()
+}
+
+fn may_see(extra: &[&str], name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| {
+        ALLOWED.contains(&name) || extra.contains(&name) || name.starts_with(ALLOWED_PREFIX)
+    })
 }
 
 fn absolute_entries(path: &OsStr) -> OsString {

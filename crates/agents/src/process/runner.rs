@@ -191,15 +191,14 @@ impl ProcessRunner {
 impl Execute for ProcessRunner {
     fn run<'a>(&'a self, job: ProcessJob<'a>) -> Pin<Box<dyn Future<Output = Ran> + Send + 'a>> {
         Box::pin(async move {
-            let (command, most) = (command_line(job.invocation), job.limits.max_output_size);
+            let command = command_line(job.invocation);
+            let most = job.limits.max_output_size;
             let create = |path, cap| {
                 OutputCapture::create(path, cap)
                     .map_err(|source| failed(ProcessError::Io(command.clone(), source), None))
             };
-            let (out, err) = (
-                create(job.stdout, most)?,
-                create(job.stderr, STDERR_RECORDED.min(most))?,
-            );
+            let out = create(job.stdout, most)?;
+            let err = create(job.stderr, STDERR_RECORDED.min(most))?;
             match self.spawn(&job) {
                 Ok(running) => running.finish(&job, command, out, err).await,
                 Err(source) => Err(failed(ProcessError::spawn(command, source), None)),
@@ -303,7 +302,8 @@ impl Running {
                         capture.last_lines(job.limits.max_line_size).any(|line| (job.activity)(&line));
                     }
                     Due::Over(cap) => {
-                        let (command, after) = (command.clone(), cap_value(&job.limits, cap));
+                        let command = command.clone();
+                        let after = cap_value(&job.limits, cap);
                         ending = Some(Err(ProcessError::TimedOut { command, cap, after }));
                     }
                     Due::Late => drop(self.child.start_kill()),
@@ -329,13 +329,13 @@ impl Running {
             (Some(_), _) | (None, None) => None,
         };
         let until = Instant::now() + DRAIN;
-        let pass_on = |bytes: &[u8]| {
-            if let Some(relay) = &mut relay {
-                relay.pass(bytes);
-            }
-        };
         let drained = [
-            out.drain(until, pass_on).await,
+            out.drain(until, |bytes: &[u8]| {
+                if let Some(relay) = &mut relay {
+                    relay.pass(bytes);
+                }
+            })
+            .await,
             err.drain(until, |_| {}).await,
         ];
         if job.dialogue.is_some() && !input_ended {
@@ -504,13 +504,14 @@ impl TranscriptFiles {
             stem.file_name().unwrap_or_default().to_string_lossy()
         );
         let folder = self.stdout.parent().unwrap_or(Path::new("."));
-        let of_call = |path: &PathBuf| {
-            path.file_name()
-                .is_some_and(|name| name.to_string_lossy().starts_with(&stem))
-        };
         let files = std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
         files
-            .filter(|path| path.as_ref().is_ok_and(of_call) || path.is_err())
+            .filter(|path| {
+                path.as_ref().is_ok_and(|path: &PathBuf| {
+                    path.file_name()
+                        .is_some_and(|name| name.to_string_lossy().starts_with(&stem))
+                }) || path.is_err()
+            })
             .collect()
     }
 

@@ -98,7 +98,8 @@ impl Adapter for Codex {
     }
 
     fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
-        let (mut args, mut files) = (self.args(query), Vec::new());
+        let mut args = self.args(query);
+        let mut files = Vec::new();
         let form = SchemaForm::constraint(&query.request.task);
         if let Some(form) = form.filter(|_| query.program.names("--output-schema")) {
             let path = query.folder.join(format!("{}-schema.json", form.as_str()));

@@ -16,13 +16,12 @@ impl Adapter for Json {
     }
 
     fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
-        let failed = |error| {
+        let mut stdin = serde_json::to_vec(query.request).map_err(|error| {
             AgentError::new(
                 FailureKind::Protocol,
                 format!("failed to write the request: {error}"),
             )
-        };
-        let mut stdin = serde_json::to_vec(query.request).map_err(failed)?;
+        })?;
         stdin.push(b'\n');
         Ok(text::plain(query, stdin))
     }

@@ -177,7 +177,8 @@ mod tests {
             [ARGUMENT.into(), record.clone().into_os_string()]
         );
 
-        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let mut out = Vec::new();
+        let mut err = Vec::new();
         assert_eq!(
             play(&record, "fresh", &mut out, &mut err).unwrap(),
             1,

@@ -74,8 +74,9 @@ impl Confinement {
 
     /// The first existing path in an agent's output that the agent cannot open.
     pub fn refused<'a>(&self, output: &'a str) -> Option<&'a Path> {
-        let is_end = |c: char| c.is_whitespace() || "'\"`‘’:,;()=".contains(c);
-        let words = output.split(is_end).map(Path::new);
+        let words = output
+            .split(|c: char| c.is_whitespace() || "'\"`‘’:,;()=".contains(c))
+            .map(Path::new);
         let mut paths = words.filter(|path| path.is_absolute());
         paths.find(|path| path.canonicalize().is_ok_and(|real| !self.opens(&real)))
     }
@@ -86,11 +87,14 @@ impl Confinement {
         let mut waiting: Vec<PathBuf> = self.open.iter().map(PathBuf::from).collect();
         waiting.push(PathBuf::from("/"));
         while let Some(path) = waiting.pop() {
-            let is_whole = |place: &OsString| !Path::new(place).starts_with(&path);
             if !self.opens(&path) {
                 continue;
             }
-            if self.closed.iter().all(is_whole) {
+            if self
+                .closed
+                .iter()
+                .all(|place: &OsString| !Path::new(place).starts_with(&path))
+            {
                 found.push(path);
                 continue;
             }

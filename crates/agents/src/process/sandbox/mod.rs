@@ -172,11 +172,12 @@ pub fn confinement(
 /// Returns the adapters of all programs that an agent's command possibly runs. The command of an agent with the
 /// adapter `acp` can contain the names of several programs.
 pub fn programs(kind: AdapterKind, command: &[String]) -> Vec<AdapterKind> {
-    let named = |program: &&AdapterKind| command.iter().any(|word| word.contains(program.as_str()));
     match kind {
         AdapterKind::Acp => AdapterKind::PROGRAMS
             .iter()
-            .filter(named)
+            .filter(|program: &&AdapterKind| {
+                command.iter().any(|word| word.contains(program.as_str()))
+            })
             .copied()
             .chain([kind])
             .collect(),
@@ -401,7 +402,8 @@ mod tests {
         };
         let words =
             |words: &[&str]| Some(words.iter().map(ToString::to_string).collect::<Vec<_>>());
-        let (auto, reviewer) = (Sandbox::Auto, Role::Reviewer);
+        let auto = Sandbox::Auto;
+        let reviewer = Role::Reviewer;
         assert_eq!(
             writable(auto, reviewer, AdapterKind::Codex, &["project"]),
             words(&[".codex"])

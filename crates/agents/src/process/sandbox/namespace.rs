@@ -154,8 +154,9 @@ fn restore(path: &Path, kept: &File) -> io::Result<()> {
 /// Unlike Landlock, read-only mounts do not keep a program from creating a sandbox.
 pub fn make_read_only<'a>(writable: impl Iterator<Item = &'a Path>) -> bool {
     // Devices are writable even on a read-only mount.
-    let is_device = |path: &Path| path.starts_with("/dev") && path != Path::new(SHARED_MEMORY);
-    let writable = writable.filter(|path| path.exists() && !is_device(path));
+    let writable = writable.filter(|path| {
+        path.exists() && !(path.starts_with("/dev") && *path != Path::new(SHARED_MEMORY))
+    });
     remount(&writable.collect::<Vec<_>>()).is_ok()
 }
 
@@ -218,7 +219,6 @@ impl MountPoint {
         ];
         let fields: Vec<&[u8]> = line.split(|byte| *byte == b' ').collect();
         let options = std::str::from_utf8(fields.get(5)?).ok()?;
-        let has = |name: &str| options.split(',').any(|option| option == name);
         let kind = fields.iter().skip_while(|field| **field != b"-").nth(1)?;
         // The kernel and git use the same escapes for blanks and backslashes.
         let quoted = [b"\"", *fields.get(4)?, b"\""].concat();
@@ -226,7 +226,7 @@ impl MountPoint {
             path: path_bytes::path(&path_bytes::unquoted(&quoted)?),
             flags: FLAGS
                 .iter()
-                .filter(|(name, _)| has(name))
+                .filter(|(name, _)| options.split(',').any(|option| option == *name))
                 .map(|(_, flag)| *flag)
                 .collect(),
             kind: String::from_utf8_lossy(kind).into_owned(),
@@ -235,7 +235,8 @@ impl MountPoint {
 }
 
 fn new_namespaces(is_offline: bool) -> io::Result<()> {
-    let (user, group) = (geteuid(), getegid());
+    let user = geteuid();
+    let group = getegid();
     let own = match is_offline {
         true => OWN | CloneFlags::CLONE_NEWNET,
         false => OWN,
@@ -271,7 +272,8 @@ fn empty(folder: &Path) -> io::Result<()> {
 fn put_over(from: &Path, to: &Path) -> io::Result<()> {
     let here = std::env::current_dir()?;
     let all = MsFlags::MS_BIND | MsFlags::MS_REC;
-    let (git, point) = (to.join(".git"), from.join(".git"));
+    let git = to.join(".git");
+    let point = from.join(".git");
     if point.exists() {
         mount(Some(&git), &point, None::<&str>, all, None::<&str>)?;
     }
@@ -303,7 +305,8 @@ fn cover(folder: &Path, temporary: &Path, own: &[&Path]) -> io::Result<()> {
 }
 
 fn overlay(folder: &Path, place: &Path, own: &[&Path]) -> io::Result<()> {
-    let (upper, work) = (place.join("upper"), place.join("work"));
+    let upper = place.join("upper");
+    let work = place.join("work");
     fs::create_dir(&upper)?;
     fs::create_dir(&work)?;
     fs::set_permissions(&upper, fs::metadata(folder)?.permissions())?;
@@ -318,15 +321,6 @@ fn overlay(folder: &Path, place: &Path, own: &[&Path]) -> io::Result<()> {
         bind(path, &at)?;
         kept.push((at, *path));
     }
-    // A path with a comma, a colon or a backslash is refused, because these characters have a meaning in mount
-    // options.
-    let option = |path: &Path| {
-        let text = path
-            .to_str()
-            .filter(|text| !text.contains([',', ':', '\\']));
-        text.map(ToOwned::to_owned)
-            .ok_or(io::Error::from(io::ErrorKind::InvalidInput))
-    };
     let options = format!(
         "lowerdir={},upperdir={},workdir={}",
         option(folder)?,
@@ -355,6 +349,16 @@ fn overlay(folder: &Path, place: &Path, own: &[&Path]) -> io::Result<()> {
         bind(&at, path)?;
     }
     Ok(())
+}
+
+// A path with a comma, a colon or a backslash is refused, because these characters have a meaning in mount
+// options.
+fn option(path: &Path) -> io::Result<String> {
+    let text = path
+        .to_str()
+        .filter(|text| !text.contains([',', ':', '\\']));
+    text.map(ToOwned::to_owned)
+        .ok_or(io::Error::from(io::ErrorKind::InvalidInput))
 }
 
 #[cfg(test)]

@@ -13,18 +13,21 @@ pub(super) fn variable(env: &BTreeMap<OsString, OsString>, name: &str) -> Option
 }
 
 pub(super) fn caches(env: &BTreeMap<OsString, OsString>) -> Option<PathBuf> {
-    let home = || Some(variable(env, "HOME")?.join(".cache"));
     variable(env, "XDG_CACHE_HOME")
-        .or_else(home)
+        .or_else(|| Some(variable(env, "HOME")?.join(".cache")))
         .filter(|path| path.is_absolute())
 }
 
 pub(crate) fn own_folders(profile: &Profile, env: &BTreeMap<OsString, OsString>) -> Vec<PathBuf> {
-    let folder = |(name, in_home, sub): &(&str, &str, &str)| {
-        let folder = variable(env, name).or_else(|| Some(variable(env, "HOME")?.join(in_home)))?;
-        folder.is_absolute().then(|| folder.join(sub))
-    };
-    profile.folders.iter().filter_map(folder).collect()
+    profile
+        .folders
+        .iter()
+        .filter_map(|(name, in_home, sub): &(&str, &str, &str)| {
+            let folder =
+                variable(env, name).or_else(|| Some(variable(env, "HOME")?.join(in_home)))?;
+            folder.is_absolute().then(|| folder.join(sub))
+        })
+        .collect()
 }
 
 pub fn real(path: &Path) -> PathBuf {

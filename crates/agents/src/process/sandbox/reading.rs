@@ -252,8 +252,11 @@ fn named(kinds: &[AdapterKind], agent: &Agent, env: &BTreeMap<OsString, OsString
         .iter()
         .flat_map(|kind| kind.adapter().profile().sees.iter().copied());
     let given = given.chain(["SSL_CERT_FILE", "SSL_CERT_DIR"]);
-    let value = |word: &String| PathBuf::from(word.rsplit('=').next().unwrap_or_default());
-    let words = agent.command.iter().skip(1).map(value);
+    let words = agent
+        .command
+        .iter()
+        .skip(1)
+        .map(|word: &String| PathBuf::from(word.rsplit('=').next().unwrap_or_default()));
     let folder = script(agent).and_then(|path| Some(path.parent()?.to_owned()));
     let named = words.chain(folder);
     let named = named.chain(agent.env.values().map(PathBuf::from));

@@ -38,24 +38,28 @@ pub(super) fn all() -> BTreeSet<PathBuf> {
 }
 
 fn in_table(table: &str) -> Vec<PathBuf> {
-    let path = |line: &str| {
-        let at = line
-            .match_indices(' ')
-            .map(|(at, _)| at + 1)
-            .find(|at| line[*at..].starts_with('/'))?;
-        Some(PathBuf::from(&line[at..]))
-    };
-    table.lines().filter_map(path).collect()
+    table
+        .lines()
+        .filter_map(|line: &str| {
+            let at = line
+                .match_indices(' ')
+                .map(|(at, _)| at + 1)
+                .find(|at| line[*at..].starts_with('/'))?;
+            Some(PathBuf::from(&line[at..]))
+        })
+        .collect()
 }
 
 fn mount_points(table: &str) -> Vec<PathBuf> {
     // The kernel escapes a space in a path as `\040`.
-    let path = |line: &str| {
-        line.split(' ')
-            .nth(4)
-            .map(|path| PathBuf::from(path.replace("\\040", " ")))
-    };
-    table.lines().filter_map(path).collect()
+    table
+        .lines()
+        .filter_map(|line: &str| {
+            line.split(' ')
+                .nth(4)
+                .map(|path| PathBuf::from(path.replace("\\040", " ")))
+        })
+        .collect()
 }
 
 fn in_folder(folder: &Path) -> Vec<PathBuf> {

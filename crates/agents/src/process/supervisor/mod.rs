@@ -108,14 +108,6 @@ impl Events {
     /// Installs signal handlers. The caller has to call this function before the agent starts. The function does
     /// not block signals, because the agent would inherit the mask of blocked signals.
     fn new(liveness: File) -> io::Result<Self> {
-        let socket_for = |signals: &[i32]| {
-            let (receiver, sender) = UnixStream::pair()?;
-            receiver.set_nonblocking(true)?;
-            for signal in signals {
-                signal_hook::low_level::pipe::register(*signal, sender.try_clone()?)?;
-            }
-            io::Result::Ok(receiver)
-        };
         let children = socket_for(&[SIGCHLD])?;
         Ok(Self {
             liveness: Some(liveness),
@@ -152,7 +144,8 @@ impl Events {
                 Err(_) => return Some(Notice::Stop),
             }
             let is_ready = |at: usize| ready.get(at).and_then(PollFd::any).unwrap_or(false);
-            let (signalled, ended) = (is_ready(1), is_ready(2));
+            let signalled = is_ready(1);
+            let ended = is_ready(2);
             empty(&mut self.children);
             if signalled {
                 empty(&mut self.signals);
@@ -177,6 +170,15 @@ impl Events {
             }
         }
     }
+}
+
+fn socket_for(signals: &[i32]) -> io::Result<UnixStream> {
+    let (receiver, sender) = UnixStream::pair()?;
+    receiver.set_nonblocking(true)?;
+    for signal in signals {
+        signal_hook::low_level::pipe::register(*signal, sender.try_clone()?)?;
+    }
+    io::Result::Ok(receiver)
 }
 
 fn reap(agent: Pid) -> Option<Notice> {
@@ -206,14 +208,6 @@ fn supervise(liveness: File, orders: &Orders, program: &OsStr, args: &[OsString]
     let _ = nix::unistd::setsid();
     #[cfg(target_os = "linux")]
     let _ = nix::sys::prctl::set_child_subreaper(true);
-    let not_started = |error: io::Error| {
-        let errno = error.raw_os_error().unwrap_or(Errno::EINVAL as i32);
-        Report {
-            end: ProcessEnd::NotStarted(errno),
-            held: false,
-            left: None,
-        }
-    };
     let mut events = match Events::new(liveness) {
         Ok(events) => events,
         Err(error) => return not_started(error),
@@ -264,6 +258,15 @@ fn supervise(liveness: File, orders: &Orders, program: &OsStr, args: &[OsString]
     let end = wait(agent, orders.grace, &mut events);
     let (end, left) = sweep(agent, end, &mut events);
     Report { end, held, left }
+}
+
+fn not_started(error: io::Error) -> Report {
+    let errno = error.raw_os_error().unwrap_or(Errno::EINVAL as i32);
+    Report {
+        end: ProcessEnd::NotStarted(errno),
+        held: false,
+        left: None,
+    }
 }
 
 fn start(mut command: Command) -> io::Result<Pid> {

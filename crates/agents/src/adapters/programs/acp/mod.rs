@@ -223,12 +223,10 @@ mod readings {
 
     #[test]
     fn the_answer_is_what_was_said_after_the_last_tool() {
-        let (first, one, two, end) = (
-            chunk("I look."),
-            chunk("[MUST] a.py:1 x"),
-            chunk("\nEND"),
-            stop("end_turn"),
-        );
+        let first = chunk("I look.");
+        let one = chunk("[MUST] a.py:1 x");
+        let two = chunk("\nEND");
+        let end = stop("end_turn");
         // The exit code is 143, because Glee ends the agent with SIGTERM.
         let read = reading(&[SESSION, &first, CALL, &one, &two, &end], Some(143), "");
         assert_eq!(

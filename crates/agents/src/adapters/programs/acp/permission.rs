@@ -129,9 +129,12 @@ mod tests {
     fn a_role_may_do_this_and_no_more() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
-        let (inside, outside) = (root.join("a.py"), Path::new("/etc/passwd"));
+        let inside = root.join("a.py");
+        let outside = Path::new("/etc/passwd");
         let all = OPTIONS.map(|(id, _)| id);
-        let (coder, reviewer, judge) = (Role::Coder, Role::Reviewer, Role::Judge);
+        let coder = Role::Coder;
+        let reviewer = Role::Reviewer;
+        let judge = Role::Judge;
         let cases = [
             (coder, ToolKind::Edit, Some(inside.as_path()), "once"),
             (coder, ToolKind::Edit, Some(outside), "no"),

@@ -123,7 +123,9 @@ impl Dialogue for PromptTurn {
     ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
         let pipes = ByteStreams::new(stdin.compat_write(), stdout.compat());
         let me = Arc::new(self.clone());
-        let (permits, reads, writes) = (me.clone(), me.clone(), me.clone());
+        let permits = me.clone();
+        let reads = me.clone();
+        let writes = me.clone();
         let tools = Arc::new(Mutex::new(Tools::default()));
         let known = tools.clone();
         Box::pin(async move {

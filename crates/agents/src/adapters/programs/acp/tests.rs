@@ -95,7 +95,9 @@ async fn hold(role: Role, root: &Path, waits: bool, stop: Stop) -> (Vec<String>,
     let (to_agent, from_glee) = tokio::io::duplex(1 << 16);
     let (to_glee, mut from_agent) = tokio::io::duplex(1 << 16);
     let (cancel, cancelled) = Stop::new();
-    let (told, moded, place) = (log.clone(), log.clone(), root.to_owned());
+    let told = log.clone();
+    let moded = log.clone();
+    let place = root.to_owned();
     let agent = Agent
         .v1()
         .on_receive_request(
@@ -125,7 +127,9 @@ async fn hold(role: Role, root: &Path, waits: bool, stop: Stop) -> (Vec<String>,
         )
         .on_receive_request(
             async move |prompt: PromptRequest, responder, client: ConnectionTo<Client>| {
-                let (root, log, cancelled) = (place.clone(), told.clone(), cancelled.clone());
+                let root = place.clone();
+                let log = told.clone();
+                let cancelled = cancelled.clone();
                 let again = client.clone();
                 client.spawn(async move {
                     if waits {
@@ -149,7 +153,8 @@ async fn hold(role: Role, root: &Path, waits: bool, stop: Stop) -> (Vec<String>,
     let agent = tokio::spawn(agent);
     let (mut relay, stdout) = relay(1 << 20);
     let said = tokio::spawn(async move {
-        let (mut all, mut buffer) = (Vec::new(), vec![0; 4096]);
+        let mut all = Vec::new();
+        let mut buffer = vec![0; 4096];
         loop {
             let read = from_agent.read(&mut buffer).await.unwrap();
             relay.pass(&buffer[..read]);

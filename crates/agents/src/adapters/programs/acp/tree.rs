@@ -9,10 +9,11 @@ pub(super) fn readable(root: &Path, path: &Path) -> Option<PathBuf> {
         return None;
     }
     let file = resolved(&root.join(path))?;
-    let is_gits = |part: Component<'_>| part.as_os_str().eq_ignore_ascii_case(".git");
-    let is_allowed = file
-        .strip_prefix(&root)
-        .is_ok_and(|inner| !inner.components().any(is_gits));
+    let is_allowed = file.strip_prefix(&root).is_ok_and(|inner| {
+        !inner
+            .components()
+            .any(|part: Component<'_>| part.as_os_str().eq_ignore_ascii_case(".git"))
+    });
     is_allowed.then_some(file)
 }
 
