@@ -127,14 +127,14 @@ fn cwe(result: &LenientValue, rule: &LenientValue, tags: &[Vec<String>; 2]) -> O
         // Without the name of the taxonomy, only an id such as `CWE-89` is a weakness.
         Cwe::parse(&id).filter(|_| is_cwe || Cwe::is_id(&id))
     });
-    let stated = || {
-        let mut properties = [result, rule]
-            .into_iter()
-            .map(|value| value.get(&["properties"]));
-        properties.find_map(|given| weakness::read(given.get(weakness::NAMES)).ok()?)
-    };
-    let tagged = || tags.iter().flatten().find_map(|tag| Cwe::find(tag));
-    named.or_else(stated).or_else(tagged)
+    named
+        .or_else(|| {
+            let mut properties = [result, rule]
+                .into_iter()
+                .map(|value| value.get(&["properties"]));
+            properties.find_map(|given| weakness::read(given.get(weakness::NAMES)).ok()?)
+        })
+        .or_else(|| tags.iter().flatten().find_map(|tag| Cwe::find(tag)))
 }
 
 #[cfg(test)]

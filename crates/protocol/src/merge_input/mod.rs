@@ -222,14 +222,7 @@ impl MergeInput {
         context: &Context,
         debate: &mut Vec<Message>,
     ) -> bool {
-        let size = |input: &Self, debate: &[Message]| {
-            (
-                input.members.len(),
-                input.debate.reviewers.len(),
-                debate.len(),
-            )
-        };
-        let known = size(self, debate);
+        let known = self.size(debate);
         let problems = self.problems.len();
         for (name, value) in node.nested() {
             let Ok(documents) = documents(value) else {
@@ -251,17 +244,27 @@ impl MergeInput {
                 }
             }
         }
-        let is_taken = known != size(self, debate);
+        let is_taken = known != self.size(debate);
         if !is_taken {
             self.problems.truncate(problems);
         }
         is_taken
     }
 
+    fn size(&self, debate: &[Message]) -> (usize, usize, usize) {
+        (
+            self.members.len(),
+            self.debate.reviewers.len(),
+            debate.len(),
+        )
+    }
+
     fn add(&mut self, node: Node<'_>, context: Context) {
         let (line, end_line) = node.lines();
         let (located, first, last) = node.located();
-        let (file, line, end_line) = (context.file.or(located), line.or(first), end_line.or(last));
+        let file = context.file.or(located);
+        let line = line.or(first);
+        let end_line = end_line.or(last);
         let places = places_in(node.get(&["places"]), file.as_deref());
         let (title, mut description) = node.texts();
         let title = title.unwrap_or_else(|| first_line(&description));
@@ -345,13 +348,17 @@ impl MergeInput {
                 raw.title.as_written()
             )
         };
-        let by_id = |member: &Member| (member.id.clone(), member.id.clone());
         let places = self
             .members
             .iter()
             .map(|member| (place(member), member.id.clone()));
-        let finder: HashMap<String, String> =
-            places.chain(self.members.iter().map(by_id)).collect();
+        let finder: HashMap<String, String> = places
+            .chain(
+                self.members
+                    .iter()
+                    .map(|member: &Member| (member.id.clone(), member.id.clone())),
+            )
+            .collect();
         // Models change the case, the spaces and the quotes of an id. `None` marks a name that two findings share.
         let mut alike: HashMap<String, Option<String>> = HashMap::new();
         for (name, id) in &finder {
@@ -392,9 +399,16 @@ impl MergeInput {
                 }
                 (None, Some(word)) => {
                     // A defence without a sender is attributed to the reviewer that raised the finding.
-                    let raiser = || self.members.iter().find(|member| member.id == finding);
                     let by = by
-                        .or_else(|| Some(raiser()?.model.clone()))
+                        .or_else(|| {
+                            Some(
+                                self.members
+                                    .iter()
+                                    .find(|member| member.id == finding)?
+                                    .model
+                                    .clone(),
+                            )
+                        })
                         .unwrap_or_else(|| UNNAMED.to_owned());
                     let severity = node.text(&["revised_severity"]);
                     let revised_severity =
@@ -468,25 +482,28 @@ mod tests {
             [{"reviewer": "gemini", "findings": []}, {"model": "claude", "title": "Not an issue: `q` is bound", "valid": false}]
         "#;
         let input = read(text).unwrap();
-        let row = |member: &Member| {
-            let RawFinding {
-                file,
-                line,
-                end_line,
-                confidence,
-                ..
-            } = member.raw.clone();
-            (
-                member.id.clone(),
-                file,
-                line,
-                end_line,
-                member.level(),
-                confidence.map(Confidence::get),
-                member.denies,
-            )
-        };
-        let rows: Vec<_> = input.members.iter().map(row).collect();
+        let rows: Vec<_> = input
+            .members
+            .iter()
+            .map(|member: &Member| {
+                let RawFinding {
+                    file,
+                    line,
+                    end_line,
+                    confidence,
+                    ..
+                } = member.raw.clone();
+                (
+                    member.id.clone(),
+                    file,
+                    line,
+                    end_line,
+                    member.level(),
+                    confidence.map(Confidence::get),
+                    member.denies,
+                )
+            })
+            .collect();
         assert_eq!(
             rows,
             [

@@ -25,9 +25,6 @@ const KNOWN: &str = "id model reviewer agent vendor end_line severity tag priori
 pub(super) struct Node<'a>(pub &'a LenientValue);
 
 pub(super) fn documents(value: &LenientValue) -> Result<Vec<Node<'_>>, serde_json::Error> {
-    let wrong = |found| {
-        serde_json::Error::invalid_type(found, &"an object with findings, or a list of objects")
-    };
     match value {
         LenientValue::Nothing => Ok(Vec::new()),
         LenientValue::Text(_) | LenientValue::Object(_) => Ok(vec![Node(value)]),
@@ -40,6 +37,10 @@ pub(super) fn documents(value: &LenientValue) -> Result<Vec<Node<'_>>, serde_jso
             Err(wrong(Unexpected::Other(&format!("number `{number}`"))))
         }
     }
+}
+
+fn wrong(found: Unexpected<'_>) -> serde_json::Error {
+    serde_json::Error::invalid_type(found, &"an object with findings, or a list of objects")
 }
 
 impl<'a> Node<'a> {
@@ -169,12 +170,6 @@ impl<'a> Node<'a> {
             .fields()
             .iter()
             .map(|(name, value)| (name.as_str(), value));
-        let is_known = |name: &&str| {
-            KNOWN.split(' ').any(|known| known == *name)
-                || [&HEADS[..], &BODIES, FILE, LINE, weakness::NAMES]
-                    .iter()
-                    .any(|names| names.contains(name))
-        };
         fields.filter(move |(name, _)| !is_known(name))
     }
 
@@ -183,6 +178,13 @@ impl<'a> Node<'a> {
             .iter()
             .filter_map(move |name| Some((*name, self.get(&[name]).joined()?)))
     }
+}
+
+fn is_known(name: &&str) -> bool {
+    KNOWN.split(' ').any(|known| known == *name)
+        || [&HEADS[..], &BODIES, FILE, LINE, weakness::NAMES]
+            .iter()
+            .any(|names| names.contains(name))
 }
 
 fn is_nested(value: &LenientValue) -> bool {

@@ -269,7 +269,8 @@ impl Fence<'_> {
 
     fn between(&self, what: &str, lines: String) -> String {
         let Self { mark } = self;
-        let (what, lines) = (self.line(what), self.without_mark(&lines));
+        let what = self.line(what);
+        let lines = self.without_mark(&lines);
         format!("<<<GLEE-DATA mark={mark} {what}\n{lines}>>>GLEE-DATA-END mark={mark}")
     }
 
@@ -302,42 +303,48 @@ impl Fence<'_> {
     }
 
     fn rulings(&self, what: &str, rulings: &[RulingInForce]) -> String {
-        let line = |ruling: &RulingInForce| {
-            let place = ruling
-                .location
-                .as_ref()
-                .map(|place| format!("{place} "))
-                .unwrap_or_default();
-            let why = if ruling.rationale.is_empty() {
-                "no reason given"
-            } else {
-                ruling.rationale.as_written()
-            };
-            let (title, word) = (ruling.title.as_written(), ruling.disposition.as_str());
-            printable::line(&format!(
-                "{}: {place}{title}: {word}: {why}",
-                ruling.dispute.mark()
-            ))
-        };
-        self.lines(what, rulings.iter().map(line))
+        self.lines(
+            what,
+            rulings.iter().map(|ruling: &RulingInForce| {
+                let place = ruling
+                    .location
+                    .as_ref()
+                    .map(|place| format!("{place} "))
+                    .unwrap_or_default();
+                let why = if ruling.rationale.is_empty() {
+                    "no reason given"
+                } else {
+                    ruling.rationale.as_written()
+                };
+                let title = ruling.title.as_written();
+                let word = ruling.disposition.as_str();
+                printable::line(&format!(
+                    "{}: {place}{title}: {word}: {why}",
+                    ruling.dispute.mark()
+                ))
+            }),
+        )
     }
 
     fn written(&self, written: &[CoderWritten]) -> String {
-        let line = |file: &CoderWritten| {
-            let ranges = joined(&file.lines, |range| lines(*range));
-            let what = if ranges.is_empty() {
-                "the whole file"
-            } else {
-                "lines "
-            };
-            printable::line(&format!("{}: {what}{ranges}", file.path))
-        };
-        self.lines("written by the coder", written.iter().map(line))
+        self.lines(
+            "written by the coder",
+            written.iter().map(|file: &CoderWritten| {
+                let ranges = joined(&file.lines, |range| lines(*range));
+                let what = if ranges.is_empty() {
+                    "the whole file"
+                } else {
+                    "lines "
+                };
+                printable::line(&format!("{}: {what}{ranges}", file.path))
+            }),
+        )
     }
 
     fn challenged(&self, item: &Challenged) -> Value {
         let said = item.challenges.iter().map(|challenge| {
-            let (by, action) = (&challenge.by, challenge.said.action.as_str());
+            let by = &challenge.by;
+            let action = challenge.said.action.as_str();
             format!("{by} {action}: {}", challenge.said.reasoning.as_written())
         });
         let id = item.finding.id;
@@ -418,12 +425,16 @@ impl Fence<'_> {
     }
 
     fn positions(&self, positions: &[StagePosition]) -> Value {
-        let position = |(index, position): (usize, &StagePosition)| {
-            let approach = format!("approach_{}", stage::label(index));
-            let text = self.around(&format!("answer={approach}"), position.content.as_written());
-            json!({ "approach": approach, "agent": self.line(&position.agent.0), "text": text })
-        };
-        positions.iter().enumerate().map(position).collect()
+        positions
+            .iter()
+            .enumerate()
+            .map(|(index, position): (usize, &StagePosition)| {
+                let approach = format!("approach_{}", stage::label(index));
+                let text =
+                    self.around(&format!("answer={approach}"), position.content.as_written());
+                json!({ "approach": approach, "agent": self.line(&position.agent.0), "text": text })
+            })
+            .collect()
     }
 
     fn question(&self, question: &Question) -> Value {

@@ -139,12 +139,7 @@ pub fn instructions(
 }
 
 fn bounded(source: &str, values: &Value, place: &str) -> Result<String, PromptError> {
-    let refused = |line, message| PromptError::Template {
-        place: place.to_owned(),
-        line,
-        message,
-    };
-    project_templates::check(source).map_err(|(line, message)| refused(line, message))?;
+    project_templates::check(source).map_err(|(line, message)| refused(place, line, message))?;
     let environment = environment(project_templates::environment(), project_templates::FUEL);
     let template = environment
         .template_from_str(source)
@@ -152,9 +147,17 @@ fn bounded(source: &str, values: &Value, place: &str) -> Result<String, PromptEr
     let mut text = project_templates::Capped::new();
     let rendered = template.render_captured_to(values, &mut text).map(drop);
     match (text.full.take(), rendered) {
-        (Some(message), _) => Err(refused(1, message)),
+        (Some(message), _) => Err(refused(place, 1, message)),
         (None, Err(error)) => Err(template_error(place, &error)),
         (None, Ok(())) => Ok(String::from_utf8_lossy(&text.text).into_owned()),
+    }
+}
+
+fn refused(place: &str, line: usize, message: String) -> PromptError {
+    PromptError::Template {
+        place: place.to_owned(),
+        line,
+        message,
     }
 }
 

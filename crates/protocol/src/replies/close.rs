@@ -39,7 +39,8 @@ pub fn parse<R: BufRead>(
 ) -> io::Result<Result<CloseAnswer, CloseError>> {
     let mut walk = Walk::new(input, nonce);
     let mut closing = Closing::new("GLEE-REVIEW-END", FINDINGS, nonce);
-    let (mut prose, mut json) = (String::new(), Vec::new());
+    let mut prose = String::new();
+    let mut json = Vec::new();
     while let Some(step) = walk.next(0)? {
         if closing.take(&step) || closing.is_form(&step) {
             continue;

@@ -13,17 +13,20 @@ pub fn parse<R: BufRead>(
     nonce: Option<&str>,
     asked: &[FindingId],
 ) -> io::Result<AnswersByFinding<Comparison>> {
-    let comparison = |FindingAnswer {
-                          finding,
-                          word,
-                          text,
-                          ..
-                      }: FindingAnswer<SameOrDifferent>| Comparison {
-        finding,
-        same: word == SameOrDifferent::Same,
-        reason: text.into(),
-    };
-    Ok(by_finding::read(input, nonce, Some(asked), &Names::new())?.map(comparison))
+    Ok(
+        by_finding::read(input, nonce, Some(asked), &Names::new())?.map(
+            |FindingAnswer {
+                 finding,
+                 word,
+                 text,
+                 ..
+             }: FindingAnswer<SameOrDifferent>| Comparison {
+                finding,
+                same: word == SameOrDifferent::Same,
+                reason: text.into(),
+            },
+        ),
+    )
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -159,7 +159,8 @@ fn severity(word: String) -> Severity {
 fn adjusted<W: AnswerWord>(entry: &FindingAnswer<W>) -> (i32, Option<String>, String) {
     let given = entry.more.adjustment.as_deref().and_then(number);
     let mut rest = entry.text.trim();
-    let (mut written, mut tag) = (None, None);
+    let mut written = None;
+    let mut tag = None;
     while let Some((first, behind)) = first_word(rest) {
         let plain = first.trim_end_matches(':');
         if written.is_none() && number(plain).is_some() {
@@ -204,7 +205,9 @@ fn number(text: &str) -> Option<i32> {
 /// the indented lines below. In JSON, a new finding is an item of `new_observations` in an object with the nonce.
 fn observations(answer: &[u8], nonce: Option<&str>) -> io::Result<Vec<RawFinding>> {
     let mut walk = Walk::new(answer, nonce);
-    let (mut prose, mut inside, mut in_json) = (String::new(), false, Vec::new());
+    let mut prose = String::new();
+    let mut inside = false;
+    let mut in_json = Vec::new();
     while let Some(step) = walk.next(0)? {
         if let ScanState::Found(object) = &step.json {
             in_json.extend(observed_in(&object.text, nonce));

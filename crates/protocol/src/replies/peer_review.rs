@@ -87,23 +87,11 @@ fn review(
         "verdict",
         "has to be `approved`, `concerns` or `blocker`",
     ))?;
-    let text = |fields: &Map<String, Value>, name: &str| -> Option<Untrusted> {
-        let text = fields.get(name)?.as_str()?.trim();
-        (!text.is_empty()).then(|| text.into())
-    };
     let summary = text(payload, "summary").ok_or(wrong("summary", "has to be text"))?;
     let list = match payload.get("issues") {
         None | Some(Value::Null) => &[][..],
         Some(Value::Array(items)) => items,
         Some(_) => return Err(wrong("issues", "has to be a list")),
-    };
-    let issue = |item: &Value| {
-        let fields = item.as_object()?;
-        Some(PeerIssue {
-            severity: text(fields, "severity")?,
-            description: text(fields, "description")?,
-            file: text(fields, "file"),
-        })
     };
     let issues: Option<Vec<PeerIssue>> = list.iter().take(ISSUES).map(issue).collect();
     let issues = issues.ok_or(wrong(
@@ -142,6 +130,20 @@ fn review(
             timestamp,
         }),
     }
+}
+
+fn issue(item: &Value) -> Option<PeerIssue> {
+    let fields = item.as_object()?;
+    Some(PeerIssue {
+        severity: text(fields, "severity")?,
+        description: text(fields, "description")?,
+        file: text(fields, "file"),
+    })
+}
+
+fn text(fields: &Map<String, Value>, name: &str) -> Option<Untrusted> {
+    let text = fields.get(name)?.as_str()?.trim();
+    (!text.is_empty()).then(|| text.into())
 }
 
 /// Whether a severity means CRITICAL, MUST or HIGH. An unknown severity is treated like CRITICAL.

@@ -144,11 +144,13 @@ fn redact_bytes(text: &[u8]) -> Option<Vec<u8>> {
 
 /// Shortens a match that begins or ends inside an escape sequence such as `\"`, so that JSON remains valid.
 fn outside_escapes(text: &[u8], Range { start, end }: Range<usize>) -> Range<usize> {
-    let ends_in_escape =
-        |text: &[u8]| text.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1;
     let start = start + usize::from(ends_in_escape(&text[..start]));
     let end = end - usize::from(end > start && ends_in_escape(&text[start..end]));
     start..end.max(start)
+}
+
+fn ends_in_escape(text: &[u8]) -> bool {
+    text.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
 }
 
 #[cfg(test)]

@@ -60,21 +60,22 @@ fn is_secret(name: &str, value: &str) -> bool {
     ];
     const PUBLIC: &[&str] = &["MODEL", "REGION", "VERSION", "NAME"];
     let name = name.to_ascii_uppercase();
-    let says = |words: &[&str]| {
-        words.iter().any(|word| match word.len() {
-            0..=3 => name
-                .split('_')
-                .any(|part| part == *word || part == format!("API{word}")),
-            _ => name.contains(word),
-        })
-    };
     let has = |is: fn(&u8) -> bool| value.as_bytes().iter().any(is);
     let is_random = value.len() >= 12
         && has(u8::is_ascii_alphabetic)
         && has(u8::is_ascii_digit)
         && !has(|byte| matches!(byte, b'/' | b':' | b' '));
     let is_path = value.starts_with(['/', '~', '.']);
-    value.len() >= 8 && !is_path && (says(SECRET) || is_random && !says(PUBLIC))
+    value.len() >= 8 && !is_path && (says(&name, SECRET) || is_random && !says(&name, PUBLIC))
+}
+
+fn says(name: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| match word.len() {
+        0..=3 => name
+            .split('_')
+            .any(|part| part == *word || part == format!("API{word}")),
+        _ => name.contains(word),
+    })
 }
 
 fn known(text: &[u8]) -> Vec<FoundSecret> {
@@ -148,7 +149,8 @@ fn in_placeholder(text: &[u8], at: &Range<usize>) -> bool {
         .iter()
         .rposition(|byte| *byte == b':')
         .is_some_and(|colon| {
-            let (rule, digits) = (&inside[..colon], &inside[colon + 1..]);
+            let rule = &inside[..colon];
+            let digits = &inside[colon + 1..];
             digits.len() == 4
                 && digits.iter().all(u8::is_ascii_hexdigit)
                 && (rule == ENVIRONMENT.as_bytes()
@@ -195,15 +197,15 @@ impl Expression {
     /// Returns `None` if the expression cannot be compiled. Unicode classes are disabled. Secrets contain only
     /// ASCII characters, and Unicode classes would slow down the compilation.
     fn get(&self) -> Option<&Regex> {
-        let source = || escape_braces(&self.source);
-        let compile = || {
-            RegexBuilder::new(&source())
-                .unicode(false)
-                .size_limit(LARGEST_REGEX)
-                .build()
-                .ok()
-        };
-        self.compiled.get_or_init(compile).as_ref()
+        self.compiled
+            .get_or_init(|| {
+                RegexBuilder::new(&escape_braces(&self.source))
+                    .unicode(false)
+                    .size_limit(LARGEST_REGEX)
+                    .build()
+                    .ok()
+            })
+            .as_ref()
     }
 }
 
@@ -268,19 +270,16 @@ enum Target {
 
 impl RuleSet {
     fn packaged() -> Self {
-        let read = |text| -> Packaged {
-            toml::from_str(text).expect("the packaged rules are well-formed")
-        };
         let Packaged {
             allowlist: allowed,
             mut rules,
-        } = read(PACKAGED);
+        } = packaged(PACKAGED);
         for Expression { source, .. } in rules.iter_mut().filter_map(|rule| rule.regex.as_mut()) {
             if !source.contains(NAMED) {
                 *source = source.replace(END, PROSE_END);
             }
         }
-        rules.extend(read(OWN).rules);
+        rules.extend(packaged(OWN).rules);
         rules.retain(|rule| rule.regex.is_some());
         let mut rules_of: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for (index, rule) in rules.iter().enumerate() {
@@ -297,6 +296,10 @@ impl RuleSet {
             allowed,
         }
     }
+}
+
+fn packaged(text: &str) -> Packaged {
+    toml::from_str(text).expect("the packaged rules are well-formed")
 }
 
 fn automaton(words: impl IntoIterator<Item: AsRef<[u8]>>) -> AhoCorasick {
@@ -324,17 +327,6 @@ impl Rule {
             }
         };
         let secret = &text[group.clone()];
-        let line = || {
-            let start = text[..whole.start]
-                .iter()
-                .rposition(|byte| *byte == b'\n')
-                .map_or(0, |at| at + 1);
-            let end = text[whole.end..]
-                .iter()
-                .position(|byte| *byte == b'\n')
-                .map_or(text.len(), |at| whole.end + at);
-            &text[start..end]
-        };
         // The entropy is checked first, because this check is fast. A check of the exceptions can compile regular
         // expressions, which is slow.
         let is_random =
@@ -352,7 +344,17 @@ impl Rule {
                     let target = match allowed.target {
                         Target::Secret => secret,
                         Target::Match => &text[whole.clone()],
-                        Target::Line => line(),
+                        Target::Line => {
+                            let start = text[..whole.start]
+                                .iter()
+                                .rposition(|byte| *byte == b'\n')
+                                .map_or(0, |at| at + 1);
+                            let end = text[whole.end..]
+                                .iter()
+                                .position(|byte| *byte == b'\n')
+                                .map_or(text.len(), |at| whole.end + at);
+                            &text[start..end]
+                        }
                     };
                     allowed
                         .regexes
@@ -444,16 +446,16 @@ mod tests {
             .map(|rule| rule.id.as_str())
             .collect();
         assert_eq!(broken, [""; 0]);
-        let groups = |rule: &Rule| {
-            rule.regex
-                .as_ref()
-                .and_then(Expression::get)
-                .map_or(0, Regex::captures_len)
-        };
-        let groupless = RULES
-            .rules
-            .iter()
-            .filter(|rule| rule.group.is_some_and(|group| group >= groups(rule)));
+        let groupless = RULES.rules.iter().filter(|rule| {
+            rule.group.is_some_and(|group| {
+                group >= {
+                    rule.regex
+                        .as_ref()
+                        .and_then(Expression::get)
+                        .map_or(0, Regex::captures_len)
+                }
+            })
+        });
         assert_eq!(
             groupless.map(|rule| rule.id.as_str()).collect::<Vec<_>>(),
             [""; 0]

@@ -48,37 +48,35 @@ impl Paths {
     fn find(&self, text: &str) -> Option<NamedPlace> {
         let head = &text[..text.floor_char_boundary(HEAD)];
         let slashes = head.replace('\\', "/");
-        let named = |path: &String| {
-            // If `path` contains no backslash, a slash in `path` also matches a backslash in the text.
-            let head = if path.contains('\\') {
-                head
-            } else {
-                slashes.as_str()
-            };
-            let starts = head.match_indices(path.as_str()).map(|(start, _)| start);
-            starts
-                .filter(|start| may_begin(text, *start))
-                .find_map(|start| NamedPlace::at(text, start, path))
-        };
         self.0
             .iter()
-            .filter_map(named)
+            .filter_map(|path: &String| {
+                // If `path` contains no backslash, a slash in `path` also matches a backslash in the text.
+                let head = if path.contains('\\') {
+                    head
+                } else {
+                    slashes.as_str()
+                };
+                let starts = head.match_indices(path.as_str()).map(|(start, _)| start);
+                starts
+                    .filter(|start| may_begin(text, *start))
+                    .find_map(|start| NamedPlace::at(text, start, path))
+            })
             .min_by_key(|place| place.range.start)
     }
 
     /// Reads a location with a path in `self` at the position `start`.
     fn at(&self, text: &str, start: usize) -> Option<NamedPlace> {
-        let begins_with = |path: &&String| {
-            let text = text.as_bytes().get(start..start + path.len());
-            text.is_some_and(|text| {
-                text.iter()
-                    .zip(path.bytes())
-                    .all(|(written, known)| *written == known || known == b'/' && *written == b'\\')
-            })
-        };
         self.0
             .iter()
-            .filter(begins_with)
+            .filter(|path: &&String| {
+                let text = text.as_bytes().get(start..start + path.len());
+                text.is_some_and(|text| {
+                    text.iter().zip(path.bytes()).all(|(written, known)| {
+                        *written == known || known == b'/' && *written == b'\\'
+                    })
+                })
+            })
             .find_map(|path| NamedPlace::at(text, start, path))
     }
 }
@@ -234,7 +232,8 @@ pub(crate) fn rest_of_list(text: &str, paths: &Paths, first: &mut NamedPlace) ->
     let mut are_lines = begins_lines_list(text, first);
     let mut bare = 0;
     // The numbers of the places and the position of the list's end, up to the last clear place.
-    let (mut places, mut clear) = (Vec::new(), (0, end));
+    let mut places = Vec::new();
+    let mut clear = (0, end);
     while places.len() < MOST
         && let Some(between) = BETWEEN.find(&text[end..])
     {
@@ -295,12 +294,11 @@ fn listed_at(text: &str, at: usize, paths: &Paths) -> Option<NamedPlace> {
         at
     };
     let known = paths.at(text, start);
-    let named = || {
+    known.or_else(|| {
         word_at(text, at)
             .ok()
             .filter(|place| place.range.start == at)
-    };
-    known.or_else(named)
+    })
 }
 
 /// Whether the text after a number shows that no word belongs to the number.

@@ -283,15 +283,14 @@ pub fn dedent(text: &str) -> String {
         .rposition(|line| !line.is_empty())
         .unwrap_or(first);
     let lines = &mut lines[first..=last];
-    let indentation = |line: &&str| {
-        line.bytes()
-            .take_while(|byte| matches!(byte, b' ' | b'\t'))
-            .count()
-    };
     let shared = lines
         .iter()
         .filter(|line| !line.is_empty())
-        .map(indentation)
+        .map(|line: &&str| {
+            line.bytes()
+                .take_while(|byte| matches!(byte, b' ' | b'\t'))
+                .count()
+        })
         .min()
         .unwrap_or(0);
     lines

@@ -95,7 +95,8 @@ pub fn fenced_as(language: &str, text: &str) -> String {
 
 /// Formats a text as inline code, so that no part of the text is markup.
 pub fn code(text: &str) -> String {
-    let (marks, text) = ("`".repeat(longest_run(text) + 1), text.trim());
+    let marks = "`".repeat(longest_run(text) + 1);
+    let text = text.trim();
     let blank = if text.starts_with('`') || text.ends_with('`') {
         " "
     } else {

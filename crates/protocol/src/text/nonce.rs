@@ -62,7 +62,9 @@ mod tests {
     #[test]
     fn calls_of_a_run_share_the_mark_alone() {
         let run = |id: &str| RunId(id.to_owned());
-        let (a, b, c) = (of_call(&run("1")), of_call(&run("1")), of_call(&run("2")));
+        let a = of_call(&run("1"));
+        let b = of_call(&run("1"));
+        let c = of_call(&run("2"));
         assert!(
             a.len() == 32 && a.bytes().all(|b| b.is_ascii_hexdigit()),
             "{a}"

@@ -11,10 +11,12 @@ const INFO: [&str; 2] = ["suggestion", "suggestion:-0+0"];
 /// change the text.
 pub fn take(text: &mut String) -> Option<String> {
     let mut structure = Structure::default();
-    let (mut found, mut open) = (None, None);
+    let mut found = None;
+    let mut open = None;
     let mut at = 0;
     for line in text.split_inclusive('\n') {
-        let (start, end) = (at, at + line.len());
+        let start = at;
+        let end = at + line.len();
         at = end;
         match structure.classify(line.trim_end()) {
             LineKind::FenceOpen => {

@@ -93,7 +93,8 @@ pub(crate) fn is_placeholder(rest: &str) -> bool {
     if !text.is_empty() && text.chars().all(|c| matches!(c, '.' | '…')) {
         return true;
     }
-    let (mut groups, mut left) = (0, text);
+    let mut groups = 0;
+    let mut left = text;
     while let Some(at) = left.find(['<', '{']) {
         let close = if left[at..].starts_with('<') {
             '>'
@@ -126,31 +127,32 @@ fn is_between_groups(text: &str) -> bool {
 
 /// Returns the title after a tag, without the location and the separators before the title.
 pub fn title<'a>(rest: &'a str, place: Option<&location::NamedPlace>) -> &'a str {
-    let separators = |text: &'a str| {
-        let mut text = text;
-        loop {
-            let shorter = text
-                .trim_start()
-                .trim_start_matches([':', '：', '–', '—', '|']);
-            let shorter = match shorter.strip_prefix('-') {
-                Some(after) if after.is_empty() || after.starts_with(char::is_whitespace) => after,
-                _ => shorter,
-            };
-            if shorter.len() == text.len() {
-                return text.trim_end();
-            }
-            text = shorter;
-        }
-    };
     match place {
         Some(place) if !rest[..place.range.start].contains(char::is_alphanumeric) => {
             let after = &rest[place.range.end..];
-            separators(
+            without_separators(
                 after
                     .trim_start_matches(['`', '*', ')', ']', '}', '"', '\'', '>', '）', '」', '”']),
             )
         }
-        _ => separators(rest),
+        _ => without_separators(rest),
+    }
+}
+
+fn without_separators(text: &str) -> &str {
+    let mut text = text;
+    loop {
+        let shorter = text
+            .trim_start()
+            .trim_start_matches([':', '：', '–', '—', '|']);
+        let shorter = match shorter.strip_prefix('-') {
+            Some(after) if after.is_empty() || after.starts_with(char::is_whitespace) => after,
+            _ => shorter,
+        };
+        if shorter.len() == text.len() {
+            return text.trim_end();
+        }
+        text = shorter;
     }
 }
 

@@ -17,8 +17,10 @@ pub fn read(value: &LenientValue) -> Result<Option<Cwe>, String> {
     if known.is_some() {
         return Ok(known);
     }
-    let is_numbered = |word: &String| word.contains(|c: char| c.is_ascii_digit());
-    words.into_iter().find(is_numbered).map_or(Ok(None), Err)
+    words
+        .into_iter()
+        .find(|word: &String| word.contains(|c: char| c.is_ascii_digit()))
+        .map_or(Ok(None), Err)
 }
 
 /// Like [`read`], but appends an id that names no weakness to the description of the finding.

@@ -122,7 +122,8 @@ fn settle<W: AnswerWord>(
     let is_json = json.is_some();
     let (block, others, mut problems, read) = match json {
         Some(json) => {
-            let (read, mut problems) = (json.count(json.entries.len()), json.problems);
+            let read = json.count(json.entries.len());
+            let mut problems = json.problems;
             problems.extend(prose.problems);
             (json.entries, prose.entries, problems, read)
         }
@@ -339,7 +340,8 @@ fn from_json<W: AnswerWord>(text: &str, names: &Names<W::Id>) -> Option<Gathered
             description: item.get(&["revised_description"]).string(),
             same_as: item.get(&["same_as"]).word(),
         };
-        let (text, evidence) = (text.trim().to_owned(), item.get(&["evidence"]).texts());
+        let text = text.trim().to_owned();
+        let evidence = item.get(&["evidence"]).texts();
         let entry = FindingAnswer {
             finding,
             word,

@@ -163,10 +163,12 @@ impl<W: AnswerWord> Prose<W> {
 /// Whether the line continues the entry that began above the line. Blank lines, indented lines, list items and
 /// evidence continue an entry.
 fn continues<W: AnswerWord>(step: &ReplyLine<'_>) -> bool {
-    let is_inner = || step.text.starts_with([' ', '\t']) || markdown::peel(step.text).listed;
     match step.kind {
         LineKind::Blank => true,
-        LineKind::Text => is_inner() || W::EVIDENCE && evidence(step.text).is_some(),
+        LineKind::Text => {
+            (step.text.starts_with([' ', '\t']) || markdown::peel(step.text).listed)
+                || W::EVIDENCE && evidence(step.text).is_some()
+        }
         _ => false,
     }
 }

@@ -15,17 +15,18 @@ pub fn parse<R: BufRead>(
     nonce: Option<&str>,
     asked: Option<&[FindingId]>,
 ) -> io::Result<AnswersByFinding<Recheck>> {
-    let check = |FindingAnswer {
-                     finding,
-                     word: resolved,
-                     text,
-                     ..
-                 }| Recheck {
-        finding,
-        resolved,
-        reason: text.into(),
-    };
-    Ok(by_finding::read(input, nonce, asked, &Names::new())?.map(check))
+    Ok(by_finding::read(input, nonce, asked, &Names::new())?.map(
+        |FindingAnswer {
+             finding,
+             word: resolved,
+             text,
+             ..
+         }| Recheck {
+            finding,
+            resolved,
+            reason: text.into(),
+        },
+    ))
 }
 
 impl AnswerWord for bool {

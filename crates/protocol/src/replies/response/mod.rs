@@ -14,19 +14,20 @@ pub fn parse<R: BufRead>(
     nonce: Option<&str>,
     asked: Option<&[FindingId]>,
 ) -> io::Result<AnswersByFinding<Response>> {
-    let response = |FindingAnswer {
-                        finding,
-                        word: answer,
-                        text,
-                        evidence,
-                        ..
-                    }| Response {
-        finding,
-        answer,
-        text: text.into(),
-        evidence: evidence.into_iter().map(Untrusted::from).collect(),
-    };
-    Ok(by_finding::read(input, nonce, asked, &Names::new())?.map(response))
+    Ok(by_finding::read(input, nonce, asked, &Names::new())?.map(
+        |FindingAnswer {
+             finding,
+             word: answer,
+             text,
+             evidence,
+             ..
+         }| Response {
+            finding,
+            answer,
+            text: text.into(),
+            evidence: evidence.into_iter().map(Untrusted::from).collect(),
+        },
+    ))
 }
 
 impl AnswerWord for Answer {

@@ -105,10 +105,9 @@ impl<'a> FindingFields<'a> {
     }
 
     pub(crate) fn has_text(&self) -> bool {
-        let is_text = |name: &&str| HEADS.contains(name) || BODIES.contains(name);
-        self.0
-            .iter()
-            .any(|(name, value)| is_text(name) && value.joined().is_some())
+        self.0.iter().any(|(name, value)| {
+            (HEADS.contains(name) || BODIES.contains(name)) && value.joined().is_some()
+        })
     }
 
     pub(crate) fn has_severity(&self) -> bool {

@@ -34,7 +34,8 @@ pub(super) fn split(text: &str, paths: &Paths, shown: &[RulingRef]) -> Option<(S
         let Some(at) = parts.iter().position(|part| named(part).is_some()) else {
             continue;
         };
-        let (before, behind) = (text[..start].trim_end(), &text[end + 1..]);
+        let before = text[..start].trim_end();
+        let behind = &text[end + 1..];
         let is_first = start <= HEAD
             && tag::title(before, location::find_of(before, paths).as_ref()).is_empty();
         let is_last = behind

@@ -188,12 +188,11 @@ impl<'a> Results<'a> {
                 .nonce()
                 .is_some_and(|given| is_nonce(self.nonce, given))
         };
-        let is_void = |block: &Block| block.result.count == 0 && !block.result.malformed;
         self.blocks.iter().any(signed)
             && self
                 .blocks
                 .iter()
-                .all(|block| signed(block) || is_void(block))
+                .all(|block| signed(block) || (block.result.count == 0 && !block.result.malformed))
     }
 
     fn is_corrected(&self, number: u64, prose: &ProseReader<'_>) -> bool {
@@ -204,19 +203,21 @@ impl<'a> Results<'a> {
         let is_announced = self.is_signed_end && number > 0 && last.result.count == number;
         let is_behind_prose =
             last.read == prose.count() && (last.read == 0 || last.result.enveloped);
-        let names_again = |block: &Block| {
-            let of = &block.result.findings;
-            of.is_empty()
-                || of
-                    .iter()
-                    .any(|one| findings.iter().any(|other| is_same_place(one, other)))
-        };
         let above = earlier
             .iter()
             .flat_map(|block| &block.result.findings)
             .chain(prose.findings());
         let is_grave_enough = findings.iter().any(is_grave) || !above.into_iter().any(is_grave);
-        is_announced && is_behind_prose && earlier.iter().all(names_again) && is_grave_enough
+        is_announced
+            && is_behind_prose
+            && earlier.iter().all(|block: &Block| {
+                let of = &block.result.findings;
+                of.is_empty()
+                    || of
+                        .iter()
+                        .any(|one| findings.iter().any(|other| is_same_place(one, other)))
+            })
+            && is_grave_enough
     }
 
     fn last(mut self, prose: ProseReader<'_>) -> (Vec<RawFinding>, String) {
@@ -243,7 +244,8 @@ impl<'a> Results<'a> {
     fn all(self, prose: ProseReader<'_>) -> All {
         let mut known: HashSet<Key> = prose.findings().iter().map(key).collect();
         let mut in_json = HashSet::new();
-        let (mut repeated, mut blocks) = (0, Vec::new());
+        let mut repeated = 0;
+        let mut blocks = Vec::new();
         for Block { result, kept, .. } in self.blocks {
             let keys: Vec<Key> = result.findings.iter().map(key).collect();
             let mut new = Vec::new();

@@ -202,7 +202,8 @@ impl JsonResult {
         let known = self.findings.len();
         let mut own = FindingFields::default();
         let [mut kind, mut verdict, mut nonce] = [&LenientValue::Nothing; 3];
-        let (mut has_list, mut has_payload) = (false, false);
+        let mut has_list = false;
+        let mut has_payload = false;
         for (name, value) in fields {
             match name.as_str() {
                 "type" => kind = value,

@@ -64,16 +64,17 @@ pub(super) fn read<'a>(
     }
     let rest = in_fields(rest).unwrap_or_else(|| rest.to_owned());
     let is_heading = kind == LineKind::Heading && line[word.len()..].contains([':', '：']);
-    let has_place = || {
-        let place = location::find_of(&rest, paths)?;
-        let before = rest[..place.range.start].trim_end();
-        Some(
-            before.is_empty()
-                || before.ends_with(['(', '`', ':', '—', '–', '-', '['])
-                || !before.contains(char::is_alphanumeric),
-        )
-    };
-    (is_heading || has_place() == Some(true)).then_some(Mark { word, rest })
+    (is_heading || has_place(&rest, paths) == Some(true)).then_some(Mark { word, rest })
+}
+
+fn has_place(rest: &str, paths: &Paths) -> Option<bool> {
+    let place = location::find_of(rest, paths)?;
+    let before = rest[..place.range.start].trim_end();
+    Some(
+        before.is_empty()
+            || before.ends_with(['(', '`', ':', '—', '–', '-', '['])
+            || !before.contains(char::is_alphanumeric),
+    )
 }
 
 /// An emoji, such as a red circle, or another sign before the severity.

@@ -175,16 +175,17 @@ pub fn find<R: BufRead>(input: R, nonce: Option<&str>) -> io::Result<FoundAnswer
 }
 
 fn missing(object: &Map<String, Value>, required: &[String]) -> Vec<String> {
-    let is_empty = |value: &Value| match value {
-        Value::Null => true,
-        Value::String(text) => text.trim().is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(fields) => fields.is_empty(),
-        Value::Bool(_) | Value::Number(_) => false,
-    };
     required
         .iter()
-        .filter(|field| object.get(*field).is_none_or(is_empty))
+        .filter(|field| {
+            object.get(*field).is_none_or(|value: &Value| match value {
+                Value::Null => true,
+                Value::String(text) => text.trim().is_empty(),
+                Value::Array(items) => items.is_empty(),
+                Value::Object(fields) => fields.is_empty(),
+                Value::Bool(_) | Value::Number(_) => false,
+            })
+        })
         .cloned()
         .collect()
 }
@@ -196,14 +197,8 @@ fn synthesis(object: Map<String, Value>, required: &[String]) -> Result<Synthesi
             expected: "has to be an object with `conflicts`",
         });
     };
-    let word = |fields: &Map<String, Value>| {
-        fields
-            .get("status")
-            .and_then(Value::as_str)
-            .map(str::to_owned)
-    };
-    let status = word(&object)
-        .or_else(|| word(consensus))
+    let status = status_of(&object)
+        .or_else(|| status_of(consensus))
         .unwrap_or_default();
     let summary = object.get("summary").or_else(|| consensus.get("summary"));
     Ok(Synthesis {
@@ -216,14 +211,14 @@ fn synthesis(object: Map<String, Value>, required: &[String]) -> Result<Synthesi
     })
 }
 
+fn status_of(fields: &Map<String, Value>) -> Option<String> {
+    fields
+        .get("status")
+        .and_then(Value::as_str)
+        .map(str::to_owned)
+}
+
 fn decision(object: &Map<String, Value>, answered: &[AgentName]) -> Result<Decision, StageError> {
-    let word = |field, expected| {
-        let text = object
-            .get(field)
-            .and_then(Value::as_str)
-            .filter(|text| !text.trim().is_empty());
-        text.ok_or(StageError::Field { field, expected })
-    };
     let choice = "has to be `approach_a`, `approach_b` and so on, an agent's name, or `hybrid`";
     let certainty = "has to be `high`, `medium` or `low`";
     let modifications = list(object, "modifications")?;
@@ -243,22 +238,36 @@ fn decision(object: &Map<String, Value>, answered: &[AgentName]) -> Result<Decis
                 Some(_) => Some(Approach::Hybrid),
             }
         }
-        _ => stage::approach(word("decision", choice)?, answered),
+        _ => stage::approach(text_of(object, "decision", choice)?, answered),
     };
     Ok(Decision {
         decision: chosen.ok_or(StageError::Field {
             field: "decision",
             expected: choice,
         })?,
-        rationale: word("rationale", "has to say why")?.trim().into(),
+        rationale: text_of(object, "rationale", "has to say why")?
+            .trim()
+            .into(),
         modifications,
-        confidence: Certainty::parse(word("confidence", certainty)?.trim()).ok_or(
+        confidence: Certainty::parse(text_of(object, "confidence", certainty)?.trim()).ok_or(
             StageError::Field {
                 field: "confidence",
                 expected: certainty,
             },
         )?,
     })
+}
+
+fn text_of<'a>(
+    object: &'a Map<String, Value>,
+    field: &'static str,
+    expected: &'static str,
+) -> Result<&'a str, StageError> {
+    let text = object
+        .get(field)
+        .and_then(Value::as_str)
+        .filter(|text| !text.trim().is_empty());
+    text.ok_or(StageError::Field { field, expected })
 }
 
 fn answers(
@@ -277,7 +286,8 @@ fn answers(
         let (Some(id), Some(answer)) = (item.get("id"), item.get("answer")) else {
             continue;
         };
-        let (id, answer) = (text(id), text(answer));
+        let id = text(id);
+        let answer = text(answer);
         let known = questions
             .iter()
             .find(|question| question.id == id.as_written());

@@ -277,7 +277,8 @@ fn a_repeated_prompt_is_no_answer() {
         question: evil.to_owned(),
         options: vec![evil.to_owned()],
     };
-    let (id, checkpoint) = (evil.to_owned(), evil.to_owned());
+    let id = evil.to_owned();
+    let checkpoint = evil.to_owned();
     let tasks = [
         Task::Stage {
             about: about.clone(),
@@ -311,7 +312,9 @@ fn a_repeated_prompt_is_no_answer() {
     ];
     for task in tasks {
         for again in [None, Some(evil.to_owned())] {
-            let (nonce, root, task) = ("n1".to_owned(), "/tree".to_owned(), task.clone());
+            let nonce = "n1".to_owned();
+            let root = "/tree".to_owned();
+            let task = task.clone();
             let request = Request {
                 version: Request::VERSION,
                 nonce,

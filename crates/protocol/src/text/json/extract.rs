@@ -54,7 +54,8 @@ struct Candidate {
 
 impl Candidate {
     fn new(mark: usize, fenced: bool, scope: Scope) -> Self {
-        let (scanner, earlier) = (Scanner::new(scope), String::new());
+        let scanner = Scanner::new(scope);
+        let earlier = String::new();
         Self {
             scanner,
             earlier,
@@ -207,13 +208,12 @@ impl Extractor {
         };
         candidate.push(line, self.lines);
         self.too_large |= candidate.progress == ScanProgress::TooLarge;
-        let ended = |candidate: &mut Candidate| {
+        let invalid = self.candidate.take_if(|candidate: &mut Candidate| {
             matches!(
                 candidate.progress,
                 ScanProgress::Invalid | ScanProgress::TooLarge
             )
-        };
-        let invalid = self.candidate.take_if(ended);
+        });
         self.reject(invalid);
     }
 
@@ -236,7 +236,8 @@ mod tests {
     }
 
     fn found_in(text: &str, scope: Scope) -> Vec<String> {
-        let (mut structure, mut extractor) = (Structure::default(), Extractor::new(scope));
+        let mut structure = Structure::default();
+        let mut extractor = Extractor::new(scope);
         let mut all = Vec::new();
         let mut keep = |state: ScanState| {
             if let ScanState::Found(object) = state {
@@ -300,7 +301,8 @@ mod tests {
             ("{\"a\":[1,]}", false),
             ("{\"findings\":[]}\n{ code", false),
         ] {
-            let (mut structure, mut extractor) = (Structure::default(), Extractor::default());
+            let mut structure = Structure::default();
+            let mut extractor = Extractor::default();
             for text in text.lines() {
                 let kind = structure.classify(text);
                 let _ = extractor.line(Line { text, cut: false }, kind, 0);

@@ -30,8 +30,9 @@ pub fn quoted_finding(text: &str) -> Option<String> {
         .lines()
         .filter(|line| matches!(structure.classify(line), LineKind::Code | LineKind::Quote));
     let mut lines = lines.map(|line| line.trim_start_matches(['>', ' ']));
-    let is_finding = |line: &&str| BRACKETED.is_match(line) && location::find(line).is_some();
-    lines.find(is_finding).map(str::to_owned)
+    lines
+        .find(|line: &&str| BRACKETED.is_match(line) && location::find(line).is_some())
+        .map(str::to_owned)
 }
 
 const FAILS: &str = r"(?:fail(?:ed|ing|s|ure)?|reject(?:ed)?|block(?:ed|er|ing)?|request(?:ing|ed)?[ _-]changes|changes?[ _-](?:requested|required|needed)|needs?[ _-](?:work|changes|fix(?:es)?|attention|revision)|not[ _-](?:approved|ready|ok|acceptable|mergeable|pass(?:ed|ing)?|safe|clean|good)|no[ _-]?go|nack|concerns|do[ _-]not[ _-](?:merge|ship|approve)|don't merge|unsafe|den(?:y|ied)|declined?|nicht (?:bestanden|genehmigt|freigegeben|in ordnung)|abgelehnt|ablehnung|durchgefallen|rejetée?|refusée?|échec|échouée?|rechazad[oa]|fall[oó]|fallido|suspendido|respinto|rifiutato|reprovado|rejeitado|afgekeurd|odrzucon[oy]|не пройдено|отклонено|不通过|未通过|拒绝|失败|驳回|需要修改|不合格|不通過|失敗|却下|要修正|差し戻し|거부|불합격|실패|반려)";

@@ -454,7 +454,22 @@ fn joins(words: &[String], start: usize, end: usize) -> bool {
         words[start].as_str(),
         "not" | "never" | "unable" | "cannot" | "nicht" | "pas"
     ) || words[start].ends_with("n't");
-    let blocks = |word: &String| {
+    let is_direct = between.iter().all(|word| {
+        matches!(
+            word.as_str(),
+            "a" | "an"
+                | "any"
+                | "the"
+                | "new"
+                | "real"
+                | "actual"
+                | "de"
+                | "d'"
+                | "any,"
+                | "single"
+        )
+    });
+    !between.iter().any(|word: &String| {
         let word = word.as_str();
         let is_reading = words::READS.contains(word) && !words::FOUND.contains(word);
         is_reading
@@ -479,24 +494,11 @@ fn joins(words: &[String], start: usize, end: usize) -> bool {
                     | "catch"
                     | "caught"
             )
-    };
-    let finds = |word: &String| words::FOUND.contains(word.as_str());
-    let is_direct = between.iter().all(|word| {
-        matches!(
-            word.as_str(),
-            "a" | "an"
-                | "any"
-                | "the"
-                | "new"
-                | "real"
-                | "actual"
-                | "de"
-                | "d'"
-                | "any,"
-                | "single"
-        )
-    });
-    !between.iter().any(blocks) && (!is_verbal || is_direct || between.iter().any(finds))
+    }) && (!is_verbal
+        || is_direct
+        || between
+            .iter()
+            .any(|word: &String| words::FOUND.contains(word.as_str())))
 }
 
 const PHRASES: &[&str] = &[

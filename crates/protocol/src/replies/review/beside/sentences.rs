@@ -236,7 +236,8 @@ pub(crate) fn is_cjk(c: char) -> bool {
 pub(super) fn split(text: &str) -> Vec<Sentence> {
     let mut sentences = Vec::new();
     let mut structure = Structure::default();
-    let (mut paragraph, mut is_item) = (String::new(), false);
+    let mut paragraph = String::new();
+    let mut is_item = false;
     for line in text.lines() {
         let kind = structure.classify(line);
         if !matches!(kind, LineKind::Text | LineKind::Heading) || LOG_LINE.is_match(line) {
@@ -400,9 +401,10 @@ fn names_line(text: &str) -> bool {
         .filter(|word| !word.is_empty())
         .peekable();
     while let Some(word) = words.next() {
-        let is_number = |next: &&str| next.bytes().all(|byte| byte.is_ascii_digit());
         if matches!(word, "line" | "lines" | "zeile" | "ligne" | "línea")
-            && words.peek().is_some_and(is_number)
+            && words
+                .peek()
+                .is_some_and(|next: &&str| next.bytes().all(|byte| byte.is_ascii_digit()))
         {
             return true;
         }
@@ -419,7 +421,8 @@ fn tokens(text: &str) -> Vec<String> {
             continue;
         }
         let chunk = chunk.replace('’', "'");
-        let (mut word, mut marks) = (String::new(), Vec::new());
+        let mut word = String::new();
+        let mut marks = Vec::new();
         let core = chunk.trim_matches(|c: char| {
             !c.is_alphanumeric() && !matches!(c, '§' | '✓' | '✔' | '✅' | '👍')
         });

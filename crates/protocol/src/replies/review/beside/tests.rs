@@ -43,8 +43,12 @@ fn closings() -> Vec<Closing> {
 #[test]
 fn no_closing_is_green_by_mistake_and_few_clean_ones_are_asked() {
     let closings = closings();
-    let (mut clean, mut asked, mut green, mut unclear) = (0, 0, 0, 0);
-    let (mut in_words, mut asked_of_drawn) = (0, 0);
+    let mut clean = 0;
+    let mut asked = 0;
+    let mut green = 0;
+    let mut unclear = 0;
+    let mut in_words = 0;
+    let mut asked_of_drawn = 0;
     for Closing { label, text } in &closings {
         let bearing = bearing(text);
         let is_green = bearing == Bearing::Agrees;

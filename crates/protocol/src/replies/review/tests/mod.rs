@@ -15,17 +15,20 @@ fn read(text: &str) -> ReviewAnswer {
 
 /// `tag|title|file:line-end` of each finding.
 fn findings(text: &str) -> Vec<String> {
-    let shown = |finding: &RawFinding| {
-        let tag = finding.severity.tag.map_or_else(
-            || format!("?{}", finding.severity.raw),
-            |tag| tag.to_string(),
-        );
-        match finding.location() {
-            Some(place) => format!("{tag}|{}|{place}", finding.title.as_written()),
-            None => format!("{tag}|{}", finding.title.as_written()),
-        }
-    };
-    read(text).findings.iter().map(shown).collect()
+    read(text)
+        .findings
+        .iter()
+        .map(|finding: &RawFinding| {
+            let tag = finding.severity.tag.map_or_else(
+                || format!("?{}", finding.severity.raw),
+                |tag| tag.to_string(),
+            );
+            match finding.location() {
+                Some(place) => format!("{tag}|{}|{place}", finding.title.as_written()),
+                None => format!("{tag}|{}", finding.title.as_written()),
+            }
+        })
+        .collect()
 }
 
 #[test]
@@ -597,14 +600,17 @@ fn what_is_left_out_is_said_and_counted() {
 
 /// `title|main place|further place|...` of each finding.
 fn places(text: &str) -> Vec<String> {
-    let shown = |finding: &RawFinding| {
-        let mut shown = finding.title.as_written().to_owned();
-        for place in finding.locations() {
-            shown.push_str(&format!("|{place}"));
-        }
-        shown
-    };
-    read(text).findings.iter().map(shown).collect()
+    read(text)
+        .findings
+        .iter()
+        .map(|finding: &RawFinding| {
+            let mut shown = finding.title.as_written().to_owned();
+            for place in finding.locations() {
+                shown.push_str(&format!("|{place}"));
+            }
+            shown
+        })
+        .collect()
 }
 
 #[test]
