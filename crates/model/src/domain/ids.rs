@@ -131,10 +131,9 @@ impl RulingRef {
         {
             return Some(known);
         }
-        let begins = |known: &&Self| matches!(known, Self::Shared(id) if id.0.starts_with(&digits));
         let mut named = shown
             .iter()
-            .filter(begins)
+            .filter(|known: &&Self| matches!(known, Self::Shared(id) if id.0.starts_with(&digits)))
             .filter(|_| digits.len() >= Self::SHOWN);
         named.next().filter(|_| named.next().is_none())
     }

@@ -152,22 +152,25 @@ impl Advisory {
     /// Compares the advisory with a locked version of a package. Returns `None` if the advisory does not concern
     /// this package or this version.
     pub fn check(&self, locked: &Locked) -> Option<AdvisoryMatch> {
-        let is_about = |affected: &&Affected| {
-            affected.package.as_ref().is_some_and(|package| {
-                Ecosystem::parse(&package.ecosystem) == Some(locked.ecosystem)
-                    && locked.ecosystem.canonical(&package.name) == locked.name
+        let matches = self
+            .affected
+            .iter()
+            .filter(|affected: &&Affected| {
+                affected.package.as_ref().is_some_and(|package| {
+                    Ecosystem::parse(&package.ecosystem) == Some(locked.ecosystem)
+                        && locked.ecosystem.canonical(&package.name) == locked.name
+                })
             })
-        };
-        let matches = self.affected.iter().filter(is_about).flat_map(|affected| {
-            let listed = affected
-                .versions
-                .iter()
-                .filter(|version| same(locked, version));
-            let ranges = affected.ranges.iter().filter(|range| range.kind != "GIT");
-            listed
-                .map(|_| AdvisoryMatch::Affected)
-                .chain(ranges.filter_map(|range| range.check(locked)))
-        });
+            .flat_map(|affected| {
+                let listed = affected
+                    .versions
+                    .iter()
+                    .filter(|version| same(locked, version));
+                let ranges = affected.ranges.iter().filter(|range| range.kind != "GIT");
+                listed
+                    .map(|_| AdvisoryMatch::Affected)
+                    .chain(ranges.filter_map(|range| range.check(locked)))
+            });
         matches.max_by_key(|found| *found == AdvisoryMatch::Affected)
     }
 }

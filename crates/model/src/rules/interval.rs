@@ -90,7 +90,9 @@ mod tests {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "a share of `of`")]
             let count = (part * of as f64) as u64;
             let share = Share::new(count, of);
-            let (low, rate, high) = (share.low.unwrap_or(2.0), share.rate.unwrap_or(2.0), share.high.unwrap_or(-2.0));
+            let low = share.low.unwrap_or(2.0);
+            let rate = share.rate.unwrap_or(2.0);
+            let high = share.high.unwrap_or(-2.0);
             proptest::prop_assert!(0.0 <= low && low <= rate + 1e-12 && rate <= high + 1e-12 && high <= 1.0);
         }
     }

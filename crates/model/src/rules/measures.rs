@@ -173,16 +173,18 @@ impl From<AgreementCount> for PairAgreement {
 /// Returns the keys in a pseudo-random order, so that the first keys are a random sample. The order depends only
 /// on the keys and the seed. If a key is added to `keys`, the relative order of the other keys does not change.
 pub fn draw(keys: impl IntoIterator<Item = u64>, seed: u64) -> Vec<u64> {
-    let rank = |key: u64| {
-        let mut hasher = blake3::Hasher::new();
-        hasher
-            .update(&seed.to_le_bytes())
-            .update(&key.to_le_bytes());
-        *hasher.finalize().as_bytes()
-    };
-    let mut drawn: Vec<([u8; 32], u64)> = keys.into_iter().map(|key| (rank(key), key)).collect();
+    let mut drawn: Vec<([u8; 32], u64)> =
+        keys.into_iter().map(|key| (rank(seed, key), key)).collect();
     drawn.sort_unstable();
     drawn.into_iter().map(|(_, key)| key).collect()
+}
+
+fn rank(seed: u64, key: u64) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    hasher
+        .update(&seed.to_le_bytes())
+        .update(&key.to_le_bytes());
+    *hasher.finalize().as_bytes()
 }
 
 #[cfg(test)]

@@ -72,13 +72,15 @@ pub struct Price {
 impl Price {
     /// Parses the prices of input, cached input and output from a text such as `1.25/0.125/10`.
     pub fn parse(text: &str) -> Option<Self> {
-        let number = |part: &str| {
-            part.trim()
-                .parse()
-                .ok()
-                .filter(|number| (0.0..1e6).contains(number))
-        };
-        let numbers = text.split('/').map(number).collect::<Option<Vec<f64>>>()?;
+        let numbers = text
+            .split('/')
+            .map(|part: &str| {
+                part.trim()
+                    .parse()
+                    .ok()
+                    .filter(|number| (0.0..1e6).contains(number))
+            })
+            .collect::<Option<Vec<f64>>>()?;
         let [input, cached, output] = numbers.try_into().ok()?;
         Some(Self {
             input,

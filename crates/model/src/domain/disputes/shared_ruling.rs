@@ -157,8 +157,10 @@ impl RuledPlace {
     }
 
     fn has_wrong_lines(&self) -> bool {
-        let is_reverse = |end| self.line.is_none_or(|line| end < line);
-        self.line == Some(0) || self.end_line.is_some_and(is_reverse)
+        self.line == Some(0)
+            || self
+                .end_line
+                .is_some_and(|end| self.line.is_none_or(|line| end < line))
     }
 }
 
@@ -194,24 +196,10 @@ impl SharedRuling {
 
     /// The first key with an invalid value, and the reason why the value is invalid.
     pub fn problem(&self) -> Option<(&'static str, &'static str)> {
-        let is_hex = |text: &str, digits: usize| {
-            text.len() == digits
-                && text
-                    .bytes()
-                    .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-        };
-        let is_person = |name: &String| {
-            !name.trim().is_empty() && name.len() <= 200 && !name.chars().any(char::is_control)
-        };
         let has_no_ruler =
             self.by.judge.is_none() && self.by.panel.is_empty() && self.by.person.is_none();
         let places = || self.findings().flat_map(RuledFinding::places);
         let has_wrong_tag = self.new_tag.is_some() && self.disposition != Disposition::NotMandatory;
-        let is_cited = |cited: &CitedCode| {
-            is_inside(&cited.file)
-                && cited.line != Some(0)
-                && is_hex(&cited.block, if cited.line.is_some() { 64 } else { 0 })
-        };
         let checks = [
             (self.version != Self::VERSION, "version", "is not 1"),
             (
@@ -265,7 +253,11 @@ impl SharedRuling {
                 "names no judge, panel or person",
             ),
             (
-                !self.by.person.iter().all(is_person),
+                !self.by.person.iter().all(|name: &String| {
+                    !name.trim().is_empty()
+                        && name.len() <= 200
+                        && !name.chars().any(char::is_control)
+                }),
                 "by",
                 "has a `person` that is not a name on one line",
             ),
@@ -275,4 +267,17 @@ impl SharedRuling {
             .find(|(fails, ..)| *fails)
             .map(|(_, key, why)| (key, why))
     }
+}
+
+fn is_hex(text: &str, digits: usize) -> bool {
+    text.len() == digits
+        && text
+            .bytes()
+            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+fn is_cited(cited: &CitedCode) -> bool {
+    is_inside(&cited.file)
+        && cited.line != Some(0)
+        && is_hex(&cited.block, if cited.line.is_some() { 64 } else { 0 })
 }

@@ -551,13 +551,16 @@ impl<'de> Deserialize<'de> for EventKind {
             .iter()
             .map(|group| group(&value).map_err(D::Error::custom));
         // Serde reports `unknown variant` if the event belongs to another group.
-        let is_foreign = |error: &D::Error| error.to_string().starts_with("unknown variant");
-        read.find(|read| !read.as_ref().is_err_and(is_foreign))
-            .unwrap_or_else(|| {
-                Err(D::Error::custom(format!(
-                    "unknown event `{}`",
-                    value["event"]
-                )))
-            })
+        read.find(|read| {
+            !read
+                .as_ref()
+                .is_err_and(|error: &D::Error| error.to_string().starts_with("unknown variant"))
+        })
+        .unwrap_or_else(|| {
+            Err(D::Error::custom(format!(
+                "unknown event `{}`",
+                value["event"]
+            )))
+        })
     }
 }

@@ -41,12 +41,13 @@ impl AdvisoryStatus {
 
     /// Returns the strongest advisory status of several findings that describe the same problem.
     pub fn of<'a>(all: impl Iterator<Item = &'a Self>) -> Self {
-        let strength = |status: &&Self| match status {
+        all.max_by_key(|status: &&Self| match status {
             Self::Unasked => 0,
             Self::Nothing => 1,
             Self::Patched { .. } => 2,
             Self::Confirmed { .. } => 3,
-        };
-        all.max_by_key(strength).cloned().unwrap_or_default()
+        })
+        .cloned()
+        .unwrap_or_default()
     }
 }

@@ -89,8 +89,9 @@ impl Cwe {
     /// Whether the weakness certainly concerns security. Many other weaknesses can be exploited, too.
     pub fn is_security(self) -> bool {
         let ancestors = self.ancestors();
-        let is_own = |entry: &u16| *entry == self.0 || ancestors.contains(entry);
-        SECURITY.iter().any(is_own)
+        SECURITY
+            .iter()
+            .any(|entry: &u16| *entry == self.0 || ancestors.contains(entry))
     }
 
     fn weakness(self) -> Option<&'static Weakness> {

@@ -31,10 +31,10 @@ impl Location {
 
 /// Whether a path is lexically inside the tree and outside `.git`.
 pub fn is_inside(path: &str) -> bool {
-    let is_name =
-        |part: &str| !matches!(part, "" | "." | "..") && !part.eq_ignore_ascii_case(".git");
     path.len() <= 4096
-        && path.split('/').all(is_name)
+        && path.split('/').all(|part: &str| {
+            !matches!(part, "" | "." | "..") && !part.eq_ignore_ascii_case(".git")
+        })
         && !path.contains('\\')
         && !path.chars().any(char::is_control)
 }

@@ -267,21 +267,22 @@ impl ExitReason {
 
     #[must_use]
     pub fn strongest(self, other: Self) -> Self {
-        /// The exit codes, from the weakest to the strongest. The exit codes after a signal are not in the list.
-        /// An exit code after a signal takes precedence over all codes in the list.
-        const STRENGTHS: [u8; 10] = [0, 1, 3, 4, 75, 5, 2, 6, 7, 8];
-        let strength = |reason: Self| {
-            STRENGTHS
-                .iter()
-                .position(|code| *code == reason.code())
-                .unwrap_or(usize::MAX)
-        };
         if strength(other) > strength(self) {
             other
         } else {
             self
         }
     }
+}
+
+fn strength(reason: ExitReason) -> usize {
+    /// The exit codes, from the weakest to the strongest. The exit codes after a signal are not in the list.
+    /// An exit code after a signal takes precedence over all codes in the list.
+    const STRENGTHS: [u8; 10] = [0, 1, 3, 4, 75, 5, 2, 6, 7, 8];
+    STRENGTHS
+        .iter()
+        .position(|code| *code == reason.code())
+        .unwrap_or(usize::MAX)
 }
 
 /// A ruling lowered the tag of a finding, so the finding is no longer mandatory.

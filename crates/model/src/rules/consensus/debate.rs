@@ -219,29 +219,29 @@ impl Effect<'_> {
     }
 
     pub(crate) fn is_contested(&self) -> bool {
-        let against = |said: &&Examination| {
-            said.word == ExaminationWord::Disagree && is_substantive(&said.reasoning)
-        };
         let gave_way = self
             .defence
             .is_some_and(|said| said.word != DefenceWord::Defend);
-        self.examinations.iter().any(against) && !gave_way
+        self.examinations.iter().any(|said: &&Examination| {
+            said.word == ExaminationWord::Disagree && is_substantive(&said.reasoning)
+        }) && !gave_way
     }
 }
 
 pub(crate) fn is_substantive(reasoning: &str) -> bool {
-    let has_line = |text: &str, mark: &str| {
-        text.match_indices(mark).any(|(at, _)| {
-            text[at + mark.len()..]
-                .trim_start()
-                .starts_with(|c: char| c.is_ascii_digit())
-        })
-    };
     let lower = reasoning.to_lowercase();
     vectors::names_code(reasoning)
         || has_line(&lower, "line ")
         || has_line(&lower, "lines ")
         || has_line(&lower, ":")
+}
+
+fn has_line(text: &str, mark: &str) -> bool {
+    text.match_indices(mark).any(|(at, _)| {
+        text[at + mark.len()..]
+            .trim_start()
+            .starts_with(|c: char| c.is_ascii_digit())
+    })
 }
 
 pub(super) fn reviewers<'a>(members: &'a [Member], debate: &'a Debate) -> BTreeSet<&'a str> {

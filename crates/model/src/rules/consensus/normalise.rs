@@ -74,11 +74,6 @@ static TEXTS: LazyLock<[(Phrases, Category); 3]> = LazyLock::new(|| {
 /// Determines the category of a finding. The reviewer's category takes precedence over the rule, and the rule
 /// takes precedence over the title. The default is `Bug`.
 pub fn category(given: Option<&str>, rule: Option<&str>, title: &str) -> Category {
-    let find = |list: &[(Phrases, Category)], text: &str| {
-        list.iter()
-            .find(|(phrases, _)| phrases.begin_a_word(text))
-            .map(|(_, category)| *category)
-    };
     let name = |text: &str| find(&*NAMES, text);
     let named = given.filter(|word| !word.trim().is_empty());
     match (named.and_then(name), rule.and_then(name)) {
@@ -87,6 +82,12 @@ pub fn category(given: Option<&str>, rule: Option<&str>, title: &str) -> Categor
         (None, Some(category)) => category,
         (None, None) => find(&*TEXTS, title).unwrap_or(Category::Bug),
     }
+}
+
+fn find(list: &[(Phrases, Category)], text: &str) -> Option<Category> {
+    list.iter()
+        .find(|(phrases, _)| phrases.begin_a_word(text))
+        .map(|(_, category)| *category)
 }
 
 const VENDORS: &[(&str, &[&str])] = &[
@@ -192,10 +193,6 @@ pub(super) fn entries<'a>(members: &'a [Member], tree: &[String]) -> Vec<NormalM
         .zip(categories)
         .enumerate()
         .map(|(index, (member, category))| {
-            let lines = |line: Option<u32>, end: Option<u32>| {
-                let line = line.filter(|line| *line > 0)?;
-                Some((line, end.unwrap_or(line).max(line)))
-            };
             let number = |path: &str| file_numbers.get(path).copied();
             let raw = &member.raw;
             let further = raw.places.iter();
@@ -230,6 +227,11 @@ pub(super) fn entries<'a>(members: &'a [Member], tree: &[String]) -> Vec<NormalM
     fold(entries)
 }
 
+fn lines(line: Option<u32>, end: Option<u32>) -> Option<(u32, u32)> {
+    let line = line.filter(|line| *line > 0)?;
+    Some((line, end.unwrap_or(line).max(line)))
+}
+
 pub(super) fn confidence(member: &Member) -> Option<u8> {
     let stated = member.raw.confidence?.get();
     Some(if member.observed {
@@ -257,12 +259,16 @@ fn fold(entries: Vec<NormalMember<'_>>) -> Vec<NormalMember<'_>> {
             text,
         );
         let same = known.entry(key).or_default();
-        let is_repeat = |at: &&usize| match (kept[**at].lines, entry.lines) {
-            (None, None) => true,
-            (Some(_), Some(_)) => kept[**at].place(&entry) == PlaceMatch::Same,
-            _ => false,
-        };
-        if let Some(at) = same.iter().rev().find(is_repeat).copied() {
+        if let Some(at) = same
+            .iter()
+            .rev()
+            .find(|at: &&usize| match (kept[**at].lines, entry.lines) {
+                (None, None) => true,
+                (Some(_), Some(_)) => kept[**at].place(&entry) == PlaceMatch::Same,
+                _ => false,
+            })
+            .copied()
+        {
             let first = &mut kept[at];
             first.repeats.push(entry.index);
             first.severity = first.severity.max(entry.severity);

@@ -172,9 +172,10 @@ fn row(mut row: Value) -> Value {
         "notes",
     ];
     if let Value::Object(fields) = &mut row {
-        let is_void =
-            |value: &Value| value.is_null() || value.as_array().is_some_and(Vec::is_empty);
-        fields.retain(|name, value| !OPTIONAL.contains(&name.as_str()) || !is_void(value));
+        fields.retain(|name, value| {
+            !OPTIONAL.contains(&name.as_str())
+                || !(value.is_null() || value.as_array().is_some_and(Vec::is_empty))
+        });
     }
     row
 }

@@ -185,11 +185,14 @@ fn named(
     if all.is_empty() {
         return;
     }
-    let name = |group: &&Group| {
-        let member = &members[group.members[0]];
-        format!("{} ({})", member.title(), evidence::place(member))
-    };
-    let shown: Vec<String> = all.iter().take(NAMED).map(name).collect();
+    let shown: Vec<String> = all
+        .iter()
+        .take(NAMED)
+        .map(|group: &&Group| {
+            let member = &members[group.members[0]];
+            format!("{} ({})", member.title(), evidence::place(member))
+        })
+        .collect();
     let more = all.len().saturating_sub(NAMED);
     let _ = write!(text, " {what}: {}", shown.join("; "));
     if more > 0 {

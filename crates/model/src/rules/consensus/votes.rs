@@ -215,15 +215,6 @@ impl<'a> Votes<'a> {
     }
 
     pub(super) fn undecided(&self) -> Group {
-        let best = |key: &dyn Fn(&Member) -> (bool, usize)| {
-            // `max_by_key` returns the last maximum, so the iterator is reversed to get the first maximum.
-            let best = self
-                .affirming
-                .iter()
-                .rev()
-                .max_by_key(|entry| key(entry.member));
-            best.map_or(0, |entry| entry.index)
-        };
         let all = || self.affirming.iter().chain(&self.denying);
         Group {
             members: all().map(|entry| entry.index).collect(),
@@ -237,14 +228,13 @@ impl<'a> Votes<'a> {
             bonus: (0, ""),
             formula: String::new(),
             score: None,
-            described_by: best(&|member| (false, member.description().len())),
+            described_by: self.best(&|member| (false, member.description().len())),
             revised: self
                 .effect
                 .defence
                 .and_then(|said| said.revised_description.clone()),
-            suggested_by: best(&|member| {
-                (member.suggestion().contains('`'), member.suggestion().len())
-            }),
+            suggested_by: self
+                .best(&|member| (member.suggestion().contains('`'), member.suggestion().len())),
             notes: Vec::new(),
             why: String::new(),
             challenge: None,
@@ -260,6 +250,16 @@ impl<'a> Votes<'a> {
             assessments: self.assessments(),
             escalate: false,
         }
+    }
+
+    fn best(&self, key: &dyn Fn(&Member) -> (bool, usize)) -> usize {
+        // `max_by_key` returns the last maximum, so the iterator is reversed to get the first maximum.
+        let best = self
+            .affirming
+            .iter()
+            .rev()
+            .max_by_key(|entry| key(entry.member));
+        best.map_or(0, |entry| entry.index)
     }
 
     pub(super) fn complete(&self, mut group: Group) -> Group {
@@ -295,7 +295,8 @@ impl<'a> Votes<'a> {
     }
 
     fn confidence(&self, group: &Group) -> (Option<u8>, String) {
-        let (original, (bonus, bonus_name)) = (group.original_confidence, group.bonus);
+        let original = group.original_confidence;
+        let (bonus, bonus_name) = group.bonus;
         let (advisory, id) = match &group.advised {
             AdvisoryStatus::Confirmed { id, .. } => (ADVISORY, id.as_str()),
             AdvisoryStatus::Unasked | AdvisoryStatus::Nothing | AdvisoryStatus::Patched { .. } => {
@@ -352,13 +353,14 @@ impl<'a> Votes<'a> {
 
     fn assessments(&self) -> Vec<Assessment> {
         let examinations = self.effect.examinations.iter();
-        let assessment = |said: &&Examination| Assessment {
-            reviewer: AgentName::from(said.by.as_str()),
-            action: said.word,
-            adjustment: self.effect.adjustment(said),
-            reasoning: said.reasoning.as_str().into(),
-        };
-        examinations.map(assessment).collect()
+        examinations
+            .map(|said: &&Examination| Assessment {
+                reviewer: AgentName::from(said.by.as_str()),
+                action: said.word,
+                adjustment: self.effect.adjustment(said),
+                reasoning: said.reasoning.as_str().into(),
+            })
+            .collect()
     }
 
     fn action(&self, state: GroupState) -> String {

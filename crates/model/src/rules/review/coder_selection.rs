@@ -37,11 +37,14 @@ pub struct Coders<'a>(Vec<(&'a Agent, Vec<Domain<'a>>)>);
 
 impl<'a> Coders<'a> {
     pub fn of(coders: impl Iterator<Item = &'a Agent>) -> Self {
-        let with_domains = |coder: &'a Agent| {
-            let domains = coder.domain.iter().map(|domain| Domain::of(domain));
-            (coder, domains.collect())
-        };
-        Self(coders.map(with_domains).collect())
+        Self(
+            coders
+                .map(|coder: &'a Agent| {
+                    let domains = coder.domain.iter().map(|domain| Domain::of(domain));
+                    (coder, domains.collect())
+                })
+                .collect(),
+        )
     }
 
     pub fn of_file(&self, file: Option<&str>) -> Option<&'a Agent> {

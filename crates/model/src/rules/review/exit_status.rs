@@ -28,7 +28,6 @@ pub struct Facts {
 /// Returns the most serious exit reason that applies (design 3.6). An incomplete review is never clean.
 pub fn exit(facts: &Facts) -> ExitReason {
     let is_disputed = |state: &FindingState| matches!(state, FindingState::Disputed { .. });
-    let is_open = |state: &FindingState| !state.is_closed() && !is_disputed(state);
     let needed = facts
         .quorum
         .unwrap_or(facts.reviewers)
@@ -41,7 +40,11 @@ pub fn exit(facts: &Facts) -> ExitReason {
     };
     let reasons = [
         (
-            facts.verify_failed || facts.mandatory.iter().any(is_open),
+            facts.verify_failed
+                || facts
+                    .mandatory
+                    .iter()
+                    .any(|state: &FindingState| !state.is_closed() && !is_disputed(state)),
             ExitReason::FindingsOpen,
         ),
         (

@@ -42,20 +42,21 @@ const EXAMPLES: [&str; 9] = [
 /// Generated code is not known by its path.
 pub fn of_path(path: &str) -> Ground {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let is_below = |names: &[&str]| {
-        folders
-            .split('/')
-            .any(|folder| names.contains(&folder.to_ascii_lowercase().as_str()))
-    };
-    if is_below(&VENDORED) {
+    if is_below(folders, &VENDORED) {
         Ground::Vendored
-    } else if is_below(&TESTS) || is_test(name) {
+    } else if is_below(folders, &TESTS) || is_test(name) {
         Ground::Test
-    } else if is_below(&EXAMPLES) {
+    } else if is_below(folders, &EXAMPLES) {
         Ground::Example
     } else {
         Ground::Product
     }
+}
+
+fn is_below(folders: &str, names: &[&str]) -> bool {
+    folders
+        .split('/')
+        .any(|folder| names.contains(&folder.to_ascii_lowercase().as_str()))
 }
 
 /// Whether a file is a test by the conventions for the names of tests, such as `test_x.py`, `x_test.go`, `x.spec.ts`
@@ -64,15 +65,14 @@ fn is_test(name: &str) -> bool {
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     let lower = stem.to_ascii_lowercase();
     let words = ["test", "tests", "spec"];
-    let ends = |word: &str| {
-        lower
-            .strip_suffix(word)
-            .is_some_and(|before| before.is_empty() || before.ends_with(['_', '.', '-']))
-    };
     lower.starts_with("test_")
         || lower.starts_with("testutil")
         || lower == "conftest"
-        || words.into_iter().any(ends)
+        || words.into_iter().any(|word: &str| {
+            lower
+                .strip_suffix(word)
+                .is_some_and(|before| before.is_empty() || before.ends_with(['_', '.', '-']))
+        })
         || ["Test", "Tests", "Spec"]
             .into_iter()
             .any(|word| stem.ends_with(word))

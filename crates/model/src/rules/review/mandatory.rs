@@ -35,11 +35,6 @@ const BESIDE: [&str; 5] = ["severity", "priority", "level", "issue", "risk"];
 /// severe tag of its words. Returns `None` if a word of the phrase is unknown.
 pub fn normalise(word: &str) -> Option<Tag> {
     let word = word.trim().to_lowercase();
-    let plain = |word: &str| {
-        word.chars()
-            .filter(|c| c.is_alphanumeric())
-            .collect::<String>()
-    };
     let known = known(&word).or_else(|| known(&plain(&word)));
     known.or_else(|| {
         let words = word
@@ -55,13 +50,17 @@ pub fn normalise(word: &str) -> Option<Tag> {
     })
 }
 
+fn plain(word: &str) -> String {
+    word.chars().filter(|c| c.is_alphanumeric()).collect()
+}
+
 fn known(word: &str) -> Option<Tag> {
-    let listed = || {
-        VOCABULARY
+    Tag::parse(word).or_else(|| {
+        let listed = VOCABULARY
             .iter()
-            .find(|(_, words)| words.split(' ').any(|other| other == word))
-    };
-    Tag::parse(word).or_else(|| listed().map(|(tag, _)| *tag))
+            .find(|(_, words)| words.split(' ').any(|other| other == word));
+        listed.map(|(tag, _)| *tag)
+    })
 }
 
 /// Adds the tag that corresponds to the reviewer's word, if the severity has no tag.
@@ -75,8 +74,6 @@ pub fn normalised(severity: Severity) -> Severity {
 /// `review.opinions.mandatory` and `review.issues.mandatory`. `optional` contains the words of
 /// `review.opinions.optional` and `review.issues.optional`.
 pub fn is_mandatory(severity: &Severity, mandatory: &[String], optional: &[String]) -> bool {
-    let named =
-        |list: &[String], word: &str| list.iter().any(|entry| entry.eq_ignore_ascii_case(word));
     if named(mandatory, &severity.raw) {
         return true;
     }
@@ -90,6 +87,10 @@ pub fn is_mandatory(severity: &Severity, mandatory: &[String], optional: &[Strin
         }
         Some(tag) => named(mandatory, tag.as_str()),
     }
+}
+
+fn named(list: &[String], word: &str) -> bool {
+    list.iter().any(|entry| entry.eq_ignore_ascii_case(word))
 }
 
 #[cfg(test)]

@@ -43,14 +43,13 @@ pub fn heading(dispute: &Dispute) -> String {
 }
 
 fn names_something(text: &str) -> bool {
-    let is_dotted = |word: &str| {
-        let mut parts = word.split('.').skip(1);
-        parts.any(|part| part.starts_with(char::is_alphanumeric)) && !word.starts_with('.')
-    };
     names_code(text)
         || text.contains(|c: char| c.is_ascii_digit())
         || text.contains("://")
-        || text.split_whitespace().any(is_dotted)
+        || text.split_whitespace().any(|word: &str| {
+            let mut parts = word.split('.').skip(1);
+            parts.any(|part| part.starts_with(char::is_alphanumeric)) && !word.starts_with('.')
+        })
 }
 
 fn names_line(word: &str) -> bool {

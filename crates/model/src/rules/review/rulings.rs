@@ -64,14 +64,7 @@ pub fn is_security(
     if cwe.is_some_and(Cwe::is_security) {
         return true;
     }
-    let begins = |text: &str, prefixes: &str| {
-        let text = text.to_lowercase();
-        let mut words = text.split(|c: char| !c.is_alphanumeric());
-        words.any(|word| prefixes.split(' ').any(|prefix| word.starts_with(prefix)))
-    };
     let signs = [(category, None, ""), (None, rule, ""), (None, None, title)];
-    let is_known =
-        |(category, rule, title)| consensus::category(category, rule, title) == Category::Security;
     let is_named = || {
         category
             .into_iter()
@@ -79,7 +72,15 @@ pub fn is_security(
             .any(|name| begins(name, NAMES))
             || begins(title, TITLES)
     };
-    signs.into_iter().any(is_known) || is_named()
+    signs.into_iter().any(|(category, rule, title)| {
+        consensus::category(category, rule, title) == Category::Security
+    }) || is_named()
+}
+
+fn begins(text: &str, prefixes: &str) -> bool {
+    let text = text.to_lowercase();
+    let mut words = text.split(|c: char| !c.is_alphanumeric());
+    words.any(|word| prefixes.split(' ').any(|prefix| word.starts_with(prefix)))
 }
 
 /// Whether [`needs_person`] requires a responsible person for a shared ruling.

@@ -127,15 +127,18 @@ mod tests {
     }
 
     fn answers(words: &[&str]) -> Vec<(AgentName, QuestionAnswer)> {
-        let answer = |(index, word): (usize, &&str)| {
-            let given = QuestionAnswer {
-                id: "q1".to_owned(),
-                answer: (*word).into(),
-                reason: "r".into(),
-            };
-            (AgentName(format!("a{index}")), given)
-        };
-        words.iter().enumerate().map(answer).collect()
+        words
+            .iter()
+            .enumerate()
+            .map(|(index, word): (usize, &&str)| {
+                let given = QuestionAnswer {
+                    id: "q1".to_owned(),
+                    answer: (*word).into(),
+                    reason: "r".into(),
+                };
+                (AgentName(format!("a{index}")), given)
+            })
+            .collect()
     }
 
     fn tallied(options: &[&str], words: &[&str], asked: usize) -> String {
@@ -193,15 +196,17 @@ mod tests {
 
     #[test]
     fn only_a_validated_majority_holds() {
-        let (given, name) = (answers(&["yes", "yes", "no"]), AgentName::from("v"));
+        let given = answers(&["yes", "yes", "no"]);
+        let name = AgentName::from("v");
         let given: Vec<_> = given
             .iter()
             .map(|(name, given)| (name.clone(), given))
             .collect();
-        let (question, validation) = (question(&[]), |agrees_with_majority| Validation {
+        let question = question(&[]);
+        let validation = |agrees_with_majority| Validation {
             agrees_with_majority,
             reasoning: "because".into(),
-        });
+        };
         let most = tally(&question, &given, 3);
         assert_eq!(resolved(&question, &most, None), None);
         assert_eq!(

@@ -132,7 +132,8 @@ mod tests {
     fn the_table_of_verdicts() {
         use StageStatus::{Conflict, Degraded, Ok};
         let good = synthesis("s", false, &[], &[]);
-        let (whole, partial) = (answer(&[]), answer(&["risks"]));
+        let whole = answer(&[]);
+        let partial = answer(&["risks"]);
         let gone = || vec![AgentName::from("c")];
         for (synthesis, answers, missing, status, advance) in [
             (Some(good.clone()), vec![&whole, &whole], vec![], Ok, true),
@@ -217,11 +218,9 @@ mod tests {
             modifications: vec![],
             confidence,
         };
-        let (high, medium, low) = (
-            decided(Certainty::High),
-            decided(Certainty::Medium),
-            decided(Certainty::Low),
-        );
+        let high = decided(Certainty::High);
+        let medium = decided(Certainty::Medium);
+        let low = decided(Certainty::Low);
         assert_eq!(deadlock(&Arbitration::Decided(&high)), None);
         assert_eq!(deadlock(&Arbitration::Decided(&medium)), None);
         assert!(deadlock(&Arbitration::Decided(&low)).is_some());

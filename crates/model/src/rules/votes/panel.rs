@@ -72,10 +72,6 @@ fn conflict(finding: &Finding, others: &[Finding], votes: &[PanelVote; 3]) -> Op
 }
 
 fn overlap(a: &Finding, b: &Finding) -> bool {
-    let range = |finding: &Finding| {
-        let line = finding.raw.line?;
-        Some((line, finding.raw.end_line.unwrap_or(line)))
-    };
     let (Some(a_range), Some(b_range)) = (range(a), range(b)) else {
         return false;
     };
@@ -83,6 +79,11 @@ fn overlap(a: &Finding, b: &Finding) -> bool {
     a.raw.file.is_some()
         && a.raw.file == b.raw.file
         && (contains(a_range, b_range) || contains(b_range, a_range))
+}
+
+fn range(finding: &Finding) -> Option<(u32, u32)> {
+    let line = finding.raw.line?;
+    Some((line, finding.raw.end_line.unwrap_or(line)))
 }
 
 /// Returns the panel's ruling on `finding`. `findings` are all findings of the run.
@@ -112,15 +113,18 @@ pub fn rule(finding: &Finding, findings: &[Finding], votes: &[PanelVote; 3]) -> 
         VoteAction::Drop | VoteAction::Flip => RulingWord::Dismiss,
         VoteAction::Flag => RulingWord::Escalate,
     };
-    let won = |vote: &&PanelVote| {
-        vote.ruling.as_ref().is_some_and(|ruling| {
-            let merged = action(ruling) == VoteAction::Merge && decision.action == VoteAction::Keep;
-            let other_tag =
-                action(ruling) == VoteAction::Flip && ruling.new_tag.as_ref() != decision.new_value;
-            action(ruling) == decision.action && !other_tag || merged
+    let winners: Vec<&PanelVote> = votes
+        .iter()
+        .filter(|vote: &&PanelVote| {
+            vote.ruling.as_ref().is_some_and(|ruling| {
+                let merged =
+                    action(ruling) == VoteAction::Merge && decision.action == VoteAction::Keep;
+                let other_tag = action(ruling) == VoteAction::Flip
+                    && ruling.new_tag.as_ref() != decision.new_value;
+                action(ruling) == decision.action && !other_tag || merged
+            })
         })
-    };
-    let winners: Vec<&PanelVote> = votes.iter().filter(won).collect();
+        .collect();
     let rulings = || winners.iter().filter_map(|vote| vote.ruling.as_ref());
     let mut citations: Vec<Untrusted> = Vec::new();
     for citation in rulings().flat_map(|ruling| &ruling.citations) {

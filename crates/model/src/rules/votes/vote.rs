@@ -206,17 +206,18 @@ type Wish<'a, V> = (VoteAction, Option<&'a V>);
 /// Returns the action and the value of each vote. If no two FLIP votes propose different values, the values are
 /// omitted, so that all FLIP votes agree.
 fn wishes<'a, V: PartialEq>(votes: [Option<&'a Vote<'_, V>>; 3]) -> [Wish<'a, V>; 3] {
-    let value = |vote: Option<&'a Vote<'_, V>>| {
-        vote.filter(|vote| vote.action == VoteAction::Flip)
-            .and_then(|vote| vote.new_value.as_ref())
-    };
-    let mut values = votes.into_iter().filter_map(value);
+    let mut values = votes.into_iter().filter_map(flipped);
     let first = values.next();
-    let differ = values.any(|value| Some(value) != first);
+    let differ = values.any(|flipped| Some(flipped) != first);
     votes.map(|vote| {
         let action = vote.map_or(VoteAction::Keep, |vote| vote.action.adopted());
-        (action, if differ { value(vote) } else { None })
+        (action, if differ { flipped(vote) } else { None })
     })
+}
+
+fn flipped<'a, V>(vote: Option<&'a Vote<'_, V>>) -> Option<&'a V> {
+    vote.filter(|vote| vote.action == VoteAction::Flip)
+        .and_then(|vote| vote.new_value.as_ref())
 }
 
 fn is_split<V>(wishes: [Wish<'_, V>; 3]) -> bool {
@@ -419,10 +420,8 @@ mod tests {
 
     #[test]
     fn spec_10_flips_to_different_values_do_not_agree() {
-        let (polarity, v1) = (
-            "FLAG by 2 POLARITY_UNCERTAIN",
-            "FLAG by 2 POLARITY_UNCERTAIN",
-        );
+        let polarity = "FLAG by 2 POLARITY_UNCERTAIN";
+        let v1 = "FLAG by 2 POLARITY_UNCERTAIN";
         let rows = [
             ("KEEP:=a FLIP:=b FLIP:=c", None, polarity, v1),
             (

@@ -15,16 +15,10 @@ use crate::domain::{Action, Verdict};
 
 /// Returns the action for the verdicts of a cycle. `None` means an absent reviewer.
 pub fn decide(verdicts: &[Option<Verdict>]) -> Action {
-    let count = |wanted: Option<Verdict>| {
-        verdicts
-            .iter()
-            .filter(|verdict| **verdict == wanted)
-            .count()
-    };
-    let approved = count(Some(Verdict::Approved));
-    let concerns = count(Some(Verdict::Concerns));
-    let absent = count(None);
-    if count(Some(Verdict::Blocker)) > 0 {
+    let approved = count(verdicts, Some(Verdict::Approved));
+    let concerns = count(verdicts, Some(Verdict::Concerns));
+    let absent = count(verdicts, None);
+    if count(verdicts, Some(Verdict::Blocker)) > 0 {
         return Action::StopAndEscalate;
     }
     match (concerns, approved, absent) {
@@ -33,6 +27,13 @@ pub fn decide(verdicts: &[Option<Verdict>]) -> Action {
         (0, _, _) | (1, _, _) => Action::LogAndContinue,
         _ => Action::PauseAndClarify,
     }
+}
+
+fn count(verdicts: &[Option<Verdict>], wanted: Option<Verdict>) -> usize {
+    verdicts
+        .iter()
+        .filter(|verdict| **verdict == wanted)
+        .count()
 }
 
 #[cfg(test)]

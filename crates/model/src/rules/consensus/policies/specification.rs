@@ -237,9 +237,6 @@ fn supported(votes: &Votes<'_>) -> Group {
 }
 
 fn conflicted(votes: &Votes<'_>, conflict: ConflictKind) -> Group {
-    let weigh = |entry: &NormalMember<'_>, evidence: Evidence| {
-        evidence.weight(entry.severity, entry.confidence)
-    };
     let affirming = votes
         .affirming
         .iter()
@@ -324,6 +321,10 @@ fn conflicted(votes: &Votes<'_>, conflict: ConflictKind) -> Group {
                 .to_owned();
     }
     group
+}
+
+fn weigh(entry: &NormalMember<'_>, evidence: Evidence) -> i32 {
+    evidence.weight(entry.severity, entry.confidence)
 }
 
 fn opposes(conflict: ConflictKind, a: &NormalMember<'_>, b: &NormalMember<'_>) -> bool {

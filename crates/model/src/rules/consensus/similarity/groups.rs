@@ -240,11 +240,10 @@ impl Finder<'_> {
         mut look: impl FnMut(usize),
     ) {
         let entry = &self.entries[index];
-        let is_in_reach = |other: &&usize| {
+        let scattered = self.scattered.iter().filter(|other: &&usize| {
             let distance = entry.distance(&self.entries[**other]);
             **other != index && matches!(distance, Some(Distance::Lines(lines)) if lines <= FAR)
-        };
-        let scattered = self.scattered.iter().filter(is_in_reach);
+        });
         scattered.take(CANDIDATES).copied().for_each(&mut look);
         let mut scopes: [Range<usize>; 2] = [0..0, 0..0];
         match (entry.file, entry.lines) {
@@ -329,18 +328,19 @@ impl Finder<'_> {
     }
 
     fn wording(&self, a: usize, b: usize) -> Wording {
-        let words = |index: usize| {
-            let entry = &self.entries[index];
-            let description = entry.member.description();
-            WordList::of(texts(entry, &description, entry.member.suggestion()))
-        };
         let names = |index: usize| CodeNames::of(&self.entries[index].member.names, self.vectors);
         wording::compare(
-            [&words(a), &words(b)],
+            [&self.words(a), &self.words(b)],
             [&names(a), &names(b)],
             [a, b],
             self.vectors,
         )
+    }
+
+    fn words(&self, index: usize) -> WordList {
+        let entry = &self.entries[index];
+        let description = entry.member.description();
+        WordList::of(texts(entry, &description, entry.member.suggestion()))
     }
 
     /// Whether the two entries name the same defect, according to somebody who was asked.

@@ -60,13 +60,15 @@ impl<'a> Wordings<'a> {
             .map(|anchor| [anchor.text.as_str()])
             .collect();
         let vectors = Vectors::of(&texts);
-        let profile = |anchor: &'a Anchor| Profile {
-            anchor,
-            words: WordList::of([anchor.text.as_str()]),
-            names: CodeNames::of(&anchor.names, &vectors),
-        };
         Self {
-            profiles: anchors.into_iter().map(profile).collect(),
+            profiles: anchors
+                .into_iter()
+                .map(|anchor: &'a Anchor| Profile {
+                    anchor,
+                    words: WordList::of([anchor.text.as_str()]),
+                    names: CodeNames::of(&anchor.names, &vectors),
+                })
+                .collect(),
             vectors,
         }
     }
@@ -126,10 +128,11 @@ fn name_different_rules(ours: &Anchor, theirs: &Anchor) -> bool {
 /// Returns the rule of a finding if the rule is an id such as `py/weak-hash`. Returns `None` for a general word
 /// such as `security`.
 fn specific(anchor: &Anchor) -> Option<&str> {
-    let is_identifier = |rule: &str| {
-        rule.contains(|c: char| c.is_ascii_digit() || matches!(c, '-' | '_' | '/' | '.'))
-    };
     anchor.rule.as_deref().filter(|rule| is_identifier(rule))
+}
+
+fn is_identifier(rule: &str) -> bool {
+    rule.contains(|c: char| c.is_ascii_digit() || matches!(c, '-' | '_' | '/' | '.'))
 }
 
 #[cfg(test)]
@@ -148,9 +151,8 @@ mod tests {
                         token = cache[user]\n    return rows[0].digest == digest\n";
 
     fn anchor(offset: u32, rule: Option<&str>, title: &str) -> Anchor {
-        let is_part = |c: char| c.is_alphanumeric() || c == '_';
         let words: Vec<String> = title
-            .split(|c: char| !is_part(c))
+            .split(|c: char| !(c.is_alphanumeric() || c == '_'))
             .filter(|word| !word.is_empty())
             .map(str::to_lowercase)
             .collect();
@@ -250,7 +252,8 @@ mod tests {
         let mut wrong = Vec::new();
         for (a, b) in rows {
             for rule in [None, Some("security")] {
-                let (a, b) = (anchor(1, rule, a), anchor(1, rule, b));
+                let a = anchor(1, rule, a);
+                let b = anchor(1, rule, b);
                 wrong.extend(
                     likeness(&a, &b)
                         .or(likeness(&b, &a))

@@ -317,11 +317,6 @@ mod tests {
 
     #[test]
     fn a_repetition_needs_words_and_the_weakness_only_contradicts() {
-        let repeated = |lines, weakness, cosine| PairFacts {
-            is_repetition: true,
-            is_same_block: true,
-            ..facts(Distance::Lines(lines), weakness, cosine)
-        };
         let rows = [
             (0, Weakness::Unstated, 0.25, "same"),
             (0, Weakness::Unstated, 0.12, "unsure"),
@@ -334,7 +329,11 @@ mod tests {
             (0, Weakness::Unrelated, 0.9, "unsure"),
         ];
         for (lines, weakness, cosine, expected) in rows {
-            let facts = repeated(lines, weakness, cosine);
+            let facts = PairFacts {
+                is_repetition: true,
+                is_same_block: true,
+                ..facts(Distance::Lines(lines), weakness, cosine)
+            };
             assert_eq!(answer(&facts, LONG), expected, "{facts:?}");
         }
     }

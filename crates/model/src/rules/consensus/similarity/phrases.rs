@@ -18,8 +18,8 @@ impl Phrases {
     }
 
     pub(crate) fn are_words_of(&self, text: &str) -> bool {
-        let goes_on = |at: usize| text[at..].starts_with(|c: char| c.is_alphanumeric());
-        self.beginnings(text).any(|found| !goes_on(found.end()))
+        self.beginnings(text)
+            .any(|found| !text[found.end()..].starts_with(|c: char| c.is_alphanumeric()))
     }
 
     pub(crate) fn begin_a_word(&self, text: &str) -> bool {
@@ -27,10 +27,9 @@ impl Phrases {
     }
 
     fn beginnings<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Match> + 'a {
-        let is_inside = |at: usize| text[..at].ends_with(|c: char| c.is_alphanumeric());
         self.0
             .find_overlapping_iter(text)
-            .filter(move |found| !is_inside(found.start()))
+            .filter(move |found| !text[..found.start()].ends_with(|c: char| c.is_alphanumeric()))
     }
 }
 

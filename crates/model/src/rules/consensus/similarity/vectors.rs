@@ -105,8 +105,6 @@ impl Vectors {
 
     fn weigh(&mut self) {
         #[expect(clippy::cast_precision_loss, reason = "a weight needs no more digits")]
-        let rarity =
-            |holders: u32, texts: usize| ((texts as f32 + 1.0) / (holders as f32 + 1.0)).ln() + 1.0;
         let rarities: Vec<f32> = self
             .held
             .windows(2)
@@ -173,6 +171,10 @@ impl Vectors {
             weights: vec![0.0; self.held.len()],
         }
     }
+}
+
+fn rarity(holders: u32, texts: usize) -> f32 {
+    ((texts as f32 + 1.0) / (holders as f32 + 1.0)).ln() + 1.0
 }
 
 /// Compares a selected text with many other texts. The weights of the selected text are stored in a list that is

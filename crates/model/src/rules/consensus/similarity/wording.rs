@@ -144,9 +144,6 @@ fn aligned<'a>(a: &'a [String], b: &'a [String]) -> Aligned<'a> {
             };
         }
     }
-    let says = |word: &str, other: &[String]| {
-        !is_small(word) && !is_stop_word(word) && !other.iter().any(|known| known == word)
-    };
     let mut replaced = Vec::new();
     let mut has_more = false;
     let mut gap: Replaced<'_> = (Vec::new(), Vec::new());
@@ -190,6 +187,10 @@ fn aligned<'a>(a: &'a [String], b: &'a [String]) -> Aligned<'a> {
         replaced,
         has_more,
     }
+}
+
+fn says(word: &str, other: &[String]) -> bool {
+    !is_small(word) && !is_stop_word(word) && !other.iter().any(|known| known == word)
 }
 
 /// Whether a word of a title is plain English, even if it is in the code.

@@ -25,30 +25,33 @@ struct Claim {
 }
 
 fn members(claims: &[Claim]) -> Vec<Member> {
-    let member = |claim: Claim| Member {
-        id: claim.id,
-        model: claim.model,
-        block: claim.block,
-        denies: claim.denies,
-        checked: claim.checked,
-        raw: RawFinding {
-            severity: Severity::known(claim.severity.unwrap_or(Level::Medium).tag()),
-            title: claim.title.into(),
-            body: claim.description.into(),
-            file: claim.file,
-            line: claim.line,
-            category: claim.category,
-            suggestion: Some(claim.suggestion)
-                .filter(|text| !text.is_empty())
-                .map(Untrusted::from),
-            confidence: claim
-                .confidence
-                .map(|sure| Confidence::clamped(sure.into())),
-            ..RawFinding::default()
-        },
-        ..Member::default()
-    };
-    claims.iter().cloned().map(member).collect()
+    claims
+        .iter()
+        .cloned()
+        .map(|claim: Claim| Member {
+            id: claim.id,
+            model: claim.model,
+            block: claim.block,
+            denies: claim.denies,
+            checked: claim.checked,
+            raw: RawFinding {
+                severity: Severity::known(claim.severity.unwrap_or(Level::Medium).tag()),
+                title: claim.title.into(),
+                body: claim.description.into(),
+                file: claim.file,
+                line: claim.line,
+                category: claim.category,
+                suggestion: Some(claim.suggestion)
+                    .filter(|text| !text.is_empty())
+                    .map(Untrusted::from),
+                confidence: claim
+                    .confidence
+                    .map(|sure| Confidence::clamped(sure.into())),
+                ..RawFinding::default()
+            },
+            ..Member::default()
+        })
+        .collect()
 }
 
 fn merge(claims: &[Claim], debate: &Debate, tree: &[String], policy: Policy) -> Consensus {

@@ -25,10 +25,6 @@ fn the_validation_score() {
         line: Some(7),
         ..vague(severity, confidence)
     };
-    let concrete = |severity, confidence| Claim {
-        description: "When the list is empty the call fails".into(),
-        ..cited(severity, confidence)
-    };
     let rows = [
         // 1. The confidence
         (vague(Level::Medium, 80), 3 + 1, "80 and more"),
@@ -39,7 +35,10 @@ fn the_validation_score() {
         (vague(Level::Medium, 39), 1, "below 40"),
         // 2. The evidence
         (
-            concrete(Level::Medium, 70),
+            Claim {
+                description: "When the list is empty the call fails".into(),
+                ..cited(Level::Medium, 70)
+            },
             2 + 3,
             "a line and a concrete trigger",
         ),
