@@ -94,12 +94,12 @@ pub fn needed(project: &Layer, roots: Option<&Roots>) -> Option<UntrustedConfig>
             ("files", "a file that a command names", files),
             ("prompts", "a template of prompts", templates),
         ] {
-            let short = |hash: &str| hash.chars().take(12).collect::<String>();
-            runs.extend(
-                hashes
-                    .iter()
-                    .map(|(path, hash)| format!("{path} ({what}, {})", short(hash))),
-            );
+            runs.extend(hashes.iter().map(|(path, hash)| {
+                format!(
+                    "{path} ({what}, {})",
+                    hash.chars().take(12).collect::<String>()
+                )
+            }));
             if !hashes.is_empty() {
                 content.insert(key.to_owned(), json!(hashes));
             }
@@ -117,8 +117,10 @@ pub fn needed(project: &Layer, roots: Option<&Roots>) -> Option<UntrustedConfig>
 
 /// Returns the agents for which a project's configuration names a program, an adapter or variables that need trust.
 pub fn agents(project: &Layer) -> BTreeSet<AgentName> {
-    let needs_trust = |agent: &&GivenAgent| !relevant(agent, &mut Vec::new()).is_empty();
-    let agents = project.agents.iter().filter(needs_trust);
+    let agents = project
+        .agents
+        .iter()
+        .filter(|agent: &&GivenAgent| !relevant(agent, &mut Vec::new()).is_empty());
     agents
         .map(|agent| AgentName::from(agent.name.as_str()))
         .collect()
@@ -456,7 +458,8 @@ mod tests {
     fn trust_holds_for_one_project_and_one_hash_until_revoked() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::new(&folder.path().join("state"));
-        let (here, there) = (Path::new("/here"), Path::new("/there"));
+        let here = Path::new("/here");
+        let there = Path::new("/there");
         let content = of("agents: [{name: a, command: x}]").unwrap();
         assert!(!store.trusts(here, &content.hash).unwrap());
         store.trust(here, &content).unwrap();

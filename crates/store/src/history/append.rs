@@ -377,8 +377,12 @@ impl<'a> Tail<'a> {
         self.events += 1;
         let body = projections::json(&kind);
         let at = time(self.at);
-        let name = || json!(kind)["event"].as_str().unwrap_or_default().to_owned();
-        debug!(seq = self.seq, bytes = body.len(), "recorded {}", name());
+        debug!(
+            seq = self.seq,
+            bytes = body.len(),
+            "recorded {}",
+            json!(kind)["event"].as_str().unwrap_or_default().to_owned()
+        );
         let hash = chain::link(&self.hash, &self.run.0, self.seq, &at, &body);
         self.db
             .prepare_cached(

@@ -217,9 +217,12 @@ fn difference(
     key: &str,
 ) -> rusqlite::Result<Option<String>> {
     let sql = format!("SELECT {key}, * FROM {table} ORDER BY {key}");
-    let (mut ours, mut theirs) = (here.prepare(&sql)?, there.prepare(&sql)?);
-    let (columns, keys) = (ours.column_count(), key.split(',').count());
-    let (mut ours, mut theirs) = (ours.query([])?, theirs.query([])?);
+    let mut ours = here.prepare(&sql)?;
+    let mut theirs = there.prepare(&sql)?;
+    let columns = ours.column_count();
+    let keys = key.split(',').count();
+    let mut ours = ours.query([])?;
+    let mut theirs = theirs.query([])?;
     loop {
         let values = |row: Option<&Row<'_>>| -> rusqlite::Result<Option<Vec<Value>>> {
             row.map(|row| (0..columns).map(|column| row.get(column)).collect())

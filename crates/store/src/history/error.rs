@@ -71,7 +71,8 @@ impl Advice for JournalError {
             }
             Self::Newer { .. } => Some("update Glee, or use another history with `--history <path>`".to_owned()),
             Self::Damaged { path, .. } => {
-                let (copy, path) = (store::backup_of(path), path.display());
+                let copy = store::backup_of(path);
+                let path = path.display();
                 Some(match copy.exists() {
                     true => format!(
                         "to restore the state at the end of the last run that ruled: `rm -f '{path}'-wal '{path}'-shm; cp \

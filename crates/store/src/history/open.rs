@@ -113,7 +113,8 @@ impl Journal {
                 .pragma_query_value(None, name, |row| row.get::<_, i64>(0))
                 .map_err(fault)
         };
-        let (application, version) = (pragma("application_id")?, pragma("user_version")?);
+        let application = pragma("application_id")?;
+        let version = pragma("user_version")?;
         let tables: i64 = self
             .db
             .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
@@ -191,14 +192,15 @@ pub(crate) fn keep_statements(db: &Connection) -> rusqlite::Result<()> {
 
 pub(super) fn connect(path: &Path, access: OpenFlags) -> Result<Connection, JournalError> {
     let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-    let configured = || {
-        let db = Connection::open_with_flags(path, flags)?;
-        db.busy_timeout(BUSY_TIMEOUT)?;
-        db.pragma_update(None, "trusted_schema", false)?;
-        keep_statements(&db)?;
-        Ok(db)
-    };
-    configured().map_err(|source| fault(path, source))
+    configured(path, flags).map_err(|source| fault(path, source))
+}
+
+fn configured(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
+    let db = Connection::open_with_flags(path, flags)?;
+    db.busy_timeout(BUSY_TIMEOUT)?;
+    db.pragma_update(None, "trusted_schema", false)?;
+    keep_statements(&db)?;
+    Ok(db)
 }
 
 fn connect_immutable(path: &Path) -> Result<Connection, JournalError> {
@@ -212,42 +214,35 @@ fn connect_immutable(path: &Path) -> Result<Connection, JournalError> {
 /// Creates the file if it is missing. The path of the folder can contain symbolic links, but the file must not be a
 /// symbolic link.
 fn create(path: &Path) -> Result<PathBuf, JournalError> {
-    let made = || {
-        private::folder(folder_of(path))?;
-        let resolved = resolve(path)?;
-        if existing(&resolved).is_err() {
-            return Ok(resolved);
-        }
-        match private::options()
-            .append(true)
-            .create_new(true)
-            .open(&resolved)
-        {
-            // Syncing the folder makes the name of the new file durable.
-            Ok(_) => fs::File::open(folder_of(&resolved))?.sync_all()?,
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-        }
-        Ok(resolved)
-    };
-    let resolved = made().map_err(|source| JournalError::Open {
+    let resolved = made(path).map_err(|source| JournalError::Open {
         path: path.to_owned(),
         source,
     })?;
     existing(&resolved)?.ok_or_else(|| JournalError::NotAFile { path: resolved })
 }
 
+fn made(path: &Path) -> io::Result<PathBuf> {
+    private::folder(folder_of(path))?;
+    let resolved = resolve(path)?;
+    if existing(&resolved).is_err() {
+        return Ok(resolved);
+    }
+    match private::options()
+        .append(true)
+        .create_new(true)
+        .open(&resolved)
+    {
+        // Syncing the folder makes the name of the new file durable.
+        Ok(_) => fs::File::open(folder_of(&resolved))?.sync_all()?,
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(error),
+    }
+    Ok(resolved)
+}
+
 /// Returns `None` if the file does not exist. A file that is missing or empty beside what was recorded with it is
 /// damaged. This is checked before SQLite opens the file, because SQLite deletes the log of an empty file.
 pub(super) fn existing(path: &Path) -> Result<Option<PathBuf>, JournalError> {
-    let lost = |path: &Path| {
-        let has_runs = || {
-            let runs = path.with_file_name("runs");
-            path.ends_with(DATABASE)
-                && fs::read_dir(runs).is_ok_and(|mut runs| runs.next().is_some())
-        };
-        backup_of(path).exists() || has_runs()
-    };
     match resolve(path).and_then(|resolved| Ok((fs::symlink_metadata(&resolved)?, resolved))) {
         Ok((found, resolved)) if found.is_file() && found.len() == 0 && lost(&resolved) => Err(
             damaged(&resolved, "it is empty, but runs were recorded in it"),
@@ -263,6 +258,15 @@ pub(super) fn existing(path: &Path) -> Result<Option<PathBuf>, JournalError> {
             source,
         }),
     }
+}
+
+fn lost(path: &Path) -> bool {
+    backup_of(path).exists() || has_runs(path)
+}
+
+fn has_runs(path: &Path) -> bool {
+    let runs = path.with_file_name("runs");
+    path.ends_with(DATABASE) && fs::read_dir(runs).is_ok_and(|mut runs| runs.next().is_some())
 }
 
 fn resolve(path: &Path) -> io::Result<PathBuf> {

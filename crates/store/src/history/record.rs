@@ -154,11 +154,13 @@ fn passes(record: &DisputeRecord, filter: &DisputeFilter) -> bool {
             .is_some_and(|last| last.ruling.ruling == word),
         Some(RulingFilter::Disposition(kind)) => json!(dispute.disposition)["as"] == kind,
     };
-    let by = |name: &String| dispute.finding.raised_by.iter().any(|by| by.0 == *name);
     is_ruled
         && (!filter.open_only || dispute.is_open())
         && !(filter.settled_only && dispute.is_open())
         && filter.before.is_none_or(|before| dispute.number < before)
-        && filter.reviewer.as_ref().is_none_or(by)
+        && filter
+            .reviewer
+            .as_ref()
+            .is_none_or(|name: &String| dispute.finding.raised_by.iter().any(|by| by.0 == *name))
         && filter.since.is_none_or(|since| *opened_at >= since)
 }

@@ -188,19 +188,21 @@ fn verified(
     candidates: impl IntoIterator<Item = Option<String>>,
 ) -> Result<String, EditError> {
     let crlf = text.contains("\r\n") && text.matches('\n').count() == text.matches("\r\n").count();
-    let ended = |changed: String| {
-        if crlf {
-            changed.replace("\r\n", "\n").replace('\n', "\r\n")
-        } else {
-            changed
-        }
-    };
     let wanted = pruned(wanted.clone());
-    let is_wanted = |changed: &String| {
-        read(changed).is_ok_and(|after| pruned(after) == wanted)
-            && lost_comments(text, changed) <= lost
-    };
-    let found = candidates.into_iter().flatten().map(ended).find(is_wanted);
+    let found = candidates
+        .into_iter()
+        .flatten()
+        .map(|changed: String| {
+            if crlf {
+                changed.replace("\r\n", "\n").replace('\n', "\r\n")
+            } else {
+                changed
+            }
+        })
+        .find(|changed: &String| {
+            read(changed).is_ok_and(|after| pruned(after) == wanted)
+                && lost_comments(text, changed) <= lost
+        });
     found.ok_or_else(|| EditError::Refused(key.to_owned()))
 }
 

@@ -96,13 +96,13 @@ pub fn write(path: &Path, text: &str, links: Links) -> Result<(), FileError> {
     let opened = File::open(folder).map_err(unwritable)?;
     // One process at a time writes into the folder. Some file systems have no locks.
     drop(opened.lock());
-    let create = |new: &Path| {
+    files::replace(&target, &aside(&target, folder), |new: &Path| {
         let mut file = File::create_new(new)?;
         file.set_permissions(permissions)?;
         file.write_all(text.as_bytes())?;
         file.sync_all()
-    };
-    files::replace(&target, &aside(&target, folder), create).map_err(unwritable)?;
+    })
+    .map_err(unwritable)?;
     opened.sync_all().or_else(|error| match error.kind() {
         // Errors of these three kinds are ignored, because some systems do not support syncing a folder.
         io::ErrorKind::PermissionDenied
@@ -221,7 +221,8 @@ mod tests {
     fn a_project_may_not_link_and_a_user_may() {
         use std::os::unix::fs::{PermissionsExt as _, symlink};
         let folder = tempfile::tempdir().unwrap();
-        let (real, link) = (folder.path().join("real"), folder.path().join("link"));
+        let real = folder.path().join("real");
+        let link = folder.path().join("link");
         fs::create_dir(&real).unwrap();
         fs::write(real.join("c"), "a: 1\n").unwrap();
         fs::set_permissions(real.join("c"), fs::Permissions::from_mode(0o640)).unwrap();

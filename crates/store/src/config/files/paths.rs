@@ -49,12 +49,15 @@ pub fn user_config_file() -> Result<PathBuf, NoHome> {
 
 /// Returns the nearest ancestor of `start` that contains `.glee` or `.git`, or `start` if no ancestor matches.
 pub fn project_root(start: &Path) -> PathBuf {
-    let marked = |folder: &&Path| {
-        [".glee", ".git"]
-            .iter()
-            .any(|mark| folder.join(mark).symlink_metadata().is_ok())
-    };
-    start.ancestors().find(marked).unwrap_or(start).to_owned()
+    start
+        .ancestors()
+        .find(|folder: &&Path| {
+            [".glee", ".git"]
+                .iter()
+                .any(|mark| folder.join(mark).symlink_metadata().is_ok())
+        })
+        .unwrap_or(start)
+        .to_owned()
 }
 
 #[cfg(test)]

@@ -157,11 +157,11 @@ pub fn write(ruling: &SharedRuling) -> Result<String, ShareError> {
         }),
         _ => line((key, value)),
     };
-    let reads_back = |text: &String| yaml::parse(text).is_ok_and(|node| node.json() == value);
     let wide: String = std::iter::once(HEAD.to_owned())
         .chain(entries().map(text))
         .collect();
-    let written = Some(wide).filter(reads_back);
+    let written =
+        Some(wide).filter(|text: &String| yaml::parse(text).is_ok_and(|node| node.json() == value));
     let written = written.unwrap_or_else(|| {
         std::iter::once(HEAD.to_owned())
             .chain(entries().map(line))
@@ -176,7 +176,8 @@ pub fn write(ruling: &SharedRuling) -> Result<String, ShareError> {
 
 /// Writes a ruling's file atomically. Fails if the file exists with other content and `replace` is false.
 pub fn share(root: &Path, ruling: &SharedRuling, replace: bool) -> Result<Shared, ShareError> {
-    let (path, text) = (path(root, &ruling.id), write(ruling)?);
+    let path = path(root, &ruling.id);
+    let text = write(ruling)?;
     file::metadata(&root.join(PROJECT_FOLDER), Links::Refused)?;
     match file::read(&path, Links::Refused)? {
         Some(present) if present == text => return Ok(Shared::Unchanged),
@@ -190,26 +191,26 @@ pub fn share(root: &Path, ruling: &SharedRuling, replace: bool) -> Result<Shared
 /// Formats a text of several lines as a literal YAML block. Returns `None` if a literal block cannot represent
 /// the text exactly.
 fn block(key: &str, text: &str) -> Option<String> {
-    let is_plain = |line: &str| {
-        !line
-            .chars()
-            .any(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}'))
-    };
     let is_block = text.contains('\n')
         && !text.ends_with('\n')
         && !text.starts_with(char::is_whitespace)
-        && text.split('\n').all(is_plain);
-    let line = |line: &str| {
-        if line.is_empty() {
-            "\n".to_owned()
-        } else {
-            format!("  {line}\n")
-        }
-    };
+        && text.split('\n').all(|line: &str| {
+            !line
+                .chars()
+                .any(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}'))
+        });
     is_block.then(|| {
         format!(
             "{key}: |-\n{}",
-            text.split('\n').map(line).collect::<String>()
+            text.split('\n')
+                .map(|line: &str| {
+                    if line.is_empty() {
+                        "\n".to_owned()
+                    } else {
+                        format!("  {line}\n")
+                    }
+                })
+                .collect::<String>()
         )
     })
 }
@@ -265,10 +266,8 @@ mod tests {
     }
 
     fn ruling() -> SharedRuling {
-        let (run, finding) = (
-            RunId("0190aaaa-0000-7000-8000-00000000abcd".to_owned()),
-            FindingId::new(3),
-        );
+        let run = RunId("0190aaaa-0000-7000-8000-00000000abcd".to_owned());
+        let finding = FindingId::new(3);
         SharedRuling {
             version: 1,
             id: DisputeId::of(&run, finding),

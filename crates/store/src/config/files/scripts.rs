@@ -120,9 +120,8 @@ pub fn paths(command: &[String], root: &Path) -> BTreeSet<String> {
 /// Returns the parts of a word that are possibly paths: the whole word, and the pieces between separators such
 /// as `=`.
 pub(super) fn tokens(word: &str) -> Vec<&str> {
-    let is_break = |c: char| c.is_whitespace() || ";|&()<>\"'`$=,:{}".contains(c);
     let mut tokens: Vec<&str> = word
-        .split(is_break)
+        .split(|c: char| c.is_whitespace() || ";|&()<>\"'`$=,:{}".contains(c))
         .filter(|token| !token.is_empty())
         .collect();
     // The result also contains the whole word, because a path can contain separators such as `=`.

@@ -216,21 +216,20 @@ pub fn flow(value: &Value) -> String {
 
 /// Formats a text as a YAML scalar, with double quotes only if the text needs quotes.
 fn word(text: &str) -> String {
-    let harmless =
-        |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | '+' | '=' | ' ' | ':');
-    let plain = text.chars().all(harmless)
-        && parse(&format!("{{a: {text}}}")).is_ok_and(|node| node.json() == json!({ "a": text }));
+    let plain = text.chars().all(|c: char| {
+        c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | '+' | '=' | ' ' | ':')
+    }) && parse(&format!("{{a: {text}}}"))
+        .is_ok_and(|node| node.json() == json!({ "a": text }));
     if plain { text.to_owned() } else { quoted(text) }
 }
 
 /// Formats a text as a YAML scalar in double quotes. YAML requires more escapes than JSON.
 pub fn quoted(text: &str) -> String {
-    let escaped = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}');
     Value::String(text.to_owned())
         .to_string()
         .chars()
         .fold(String::new(), |mut quoted, c| {
-            if escaped(c) {
+            if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}') {
                 let _ = write!(quoted, "\\u{:04x}", u32::from(c));
             } else {
                 quoted.push(c);

@@ -35,24 +35,27 @@ pub(crate) fn from_text(
     name: Option<&str>,
     text: &str,
 ) -> Result<Layer, ConfigError> {
-    let place = |at: Option<YamlPosition>| match name {
+    let document = yaml::parse(text).map_err(|error| ConfigError::Syntax {
+        place: place(owner, name, error.at),
+        message: error.message,
+    })?;
+    let mut reader = Reader {
+        place: &|at| place(owner, name, Some(at)),
+        layer: Layer::default(),
+    };
+    reader.section("", &document)?;
+    Ok(reader.layer)
+}
+
+fn place(owner: Owner, name: Option<&str>, at: Option<YamlPosition>) -> Origin {
+    match name {
         Some(name) => Origin::File {
             owner,
             name: name.to_owned(),
             at,
         },
         None => Origin::Flag,
-    };
-    let document = yaml::parse(text).map_err(|error| ConfigError::Syntax {
-        place: place(error.at),
-        message: error.message,
-    })?;
-    let mut reader = Reader {
-        place: &|at| place(Some(at)),
-        layer: Layer::default(),
-    };
-    reader.section("", &document)?;
-    Ok(reader.layer)
+    }
 }
 
 /// Reads the settings in environment variables. Fails if a variable has a prefix such as `GLEE_REVIEW_` but

@@ -97,11 +97,6 @@ pub fn project_id(root: &Path) -> Result<Option<String>, ConfigError> {
     let Some(text) = file::read(&root.join(PROJECT_FILE), Links::Refused)? else {
         return Ok(None);
     };
-    let place = |at| Origin::File {
-        owner: Owner::Project,
-        name: PROJECT_FILE.to_owned(),
-        at,
-    };
     let document = yaml::parse(&text).map_err(|error| ConfigError::Syntax {
         place: place(error.at),
         message: error.message,
@@ -114,6 +109,14 @@ pub fn project_id(root: &Path) -> Result<Option<String>, ConfigError> {
         .check(&given)
         .map_err(|misfit| ConfigError::value(place(None), PROJECT_ID, misfit))?;
     Ok(id.as_str().filter(|id| *id != "none").map(str::to_owned))
+}
+
+fn place(at: Option<yaml::YamlPosition>) -> Origin {
+    Origin::File {
+        owner: Owner::Project,
+        name: PROJECT_FILE.to_owned(),
+        at,
+    }
 }
 
 fn untrusted(
@@ -247,7 +250,8 @@ mod tests {
 
     #[test]
     fn a_project_is_trusted_by_record_or_by_hash_and_by_nothing_else() {
-        let (root, state) = (project(RUNS), tempfile::tempdir().unwrap());
+        let root = project(RUNS);
+        let state = tempfile::tempdir().unwrap();
         let sources = ConfigSources {
             project_root: Some(root.path()),
             env: vec![("CI".to_owned(), "true".to_owned())],

@@ -122,7 +122,8 @@ fn guard<'a>(
     } else {
         default
     };
-    let (value, bound) = (flow(&project.value), flow(bound));
+    let value = flow(&project.value);
+    let bound = flow(bound);
     Err(ConfigError::Looser {
         place: project.origin.clone(),
         key: name.to_owned(),
@@ -171,9 +172,13 @@ fn disjoint(values: &mut BTreeMap<String, Setting>) -> Result<(), ConfigError> {
                 Ordering::Greater => (mandatory, optional),
                 Ordering::Equal => {
                     let others = words(&values[optional].value);
-                    let both =
-                        |tag: &String| others.iter().any(|other| other.eq_ignore_ascii_case(tag));
-                    if let Some(tag) = words(&values[mandatory].value).into_iter().find(both) {
+                    if let Some(tag) =
+                        words(&values[mandatory].value)
+                            .into_iter()
+                            .find(|tag: &String| {
+                                others.iter().any(|other| other.eq_ignore_ascii_case(tag))
+                            })
+                    {
                         return Err(ConfigError::BothWays {
                             tag,
                             mandatory,
@@ -700,7 +705,6 @@ review: {issues: {mandatory: [HIGH]}}
 
     #[test]
     fn an_agent_that_cannot_be_asked_is_an_error() {
-        let agent = |rest: &str| refusal("", &format!("agents: [{{name: a, {rest}}}]"));
         for (rest, expected) in [
             (
                 "command: claude",
@@ -729,7 +733,7 @@ review: {issues: {mandatory: [HIGH]}}
             ),
         ] {
             assert_eq!(
-                agent(rest),
+                refusal("", &format!("agents: [{{name: a, {rest}}}]")),
                 format!("project.yml:1:10: {expected}"),
                 "{rest}"
             );

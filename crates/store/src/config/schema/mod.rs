@@ -107,12 +107,6 @@ impl SettingKey {
         if is("boolean") || is("integer") || is("number") {
             return serde_json::from_str(text).unwrap_or_else(|_| json!(text));
         }
-        let is_command = |schema: &Value| {
-            let forms = schema["anyOf"].as_array().into_iter().flatten();
-            forms
-                .chain([schema])
-                .any(|form| form["format"] == "command")
-        };
         if !is("array") || is_command(&self.schema) || self.words().contains(&text) {
             return json!(text);
         }
@@ -151,6 +145,13 @@ impl SettingKey {
                 .unwrap_or_else(|_| InvalidValue::word(&value, &words))),
         }
     }
+}
+
+fn is_command(schema: &Value) -> bool {
+    let forms = schema["anyOf"].as_array().into_iter().flatten();
+    forms
+        .chain([schema])
+        .any(|form| form["format"] == "command")
 }
 
 fn admits(schema: &Value, kind: &str) -> bool {
@@ -274,9 +275,13 @@ fn finish(schema: &mut Value) {
 impl Settings {
     pub fn recorded(&self) -> BTreeMap<String, Value> {
         let document = json!(self);
-        let value = |key: &SettingKey| at(&document, &key.name).cloned().unwrap_or_default();
         KEYS.iter()
-            .map(|key| (key.name.clone(), value(key)))
+            .map(|key| {
+                (
+                    key.name.clone(),
+                    at(&document, &key.name).cloned().unwrap_or_default(),
+                )
+            })
             .collect()
     }
 

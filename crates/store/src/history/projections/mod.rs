@@ -150,7 +150,8 @@ fn keep_answers(db: &Connection, run: &RunId, answers: &[KeyedAnswer]) -> rusqli
         "INSERT INTO compared (key, run, same, by, reason) VALUES (?1, ?2, ?3, ?4, ?5)",
     )?;
     for KeyedAnswer { key, answer } in answers {
-        let (by, reason) = (&answer.by.0, answer.reason.as_written());
+        let by = &answer.by.0;
+        let reason = answer.reason.as_written();
         insert.execute(params![key, run.0, answer.same, by, reason])?;
     }
     Ok(())
@@ -161,7 +162,8 @@ fn keep_answers(db: &Connection, run: &RunId, answers: &[KeyedAnswer]) -> rusqli
 pub const OPEN: &str = "(disposition IS NULL OR ruled_by ->> '$.kind' = 'policy')";
 
 fn open(db: &Connection, run: &RunId, at: Timestamp, dispute: &Dispute) -> rusqlite::Result<()> {
-    let (number, finding) = (dispute.number.0.cast_signed(), &dispute.finding);
+    let number = dispute.number.0.cast_signed();
+    let finding = &dispute.finding;
     db.prepare_cached(
         "INSERT INTO dispute (number, run, opened, finding, tag, title, location, raised_by, reopens)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
@@ -206,8 +208,9 @@ fn keep(db: &Connection, dispute: DisputeNumber, named: &[FindingId]) -> rusqlit
     let mut known = db.prepare_cached("SELECT finding FROM judged WHERE dispute = ?1")?;
     let known = known.query_map([number], |row| Ok(row.get::<_, StoredId>(0)?.0))?;
     let known = known.collect::<rusqlite::Result<Vec<FindingId>>>()?;
-    let is_named = |id: &FindingId| named.iter().any(|named| named.addresses(*id));
-    let (kept, left): (Vec<FindingId>, Vec<FindingId>) = known.into_iter().partition(is_named);
+    let (kept, left): (Vec<FindingId>, Vec<FindingId>) = known
+        .into_iter()
+        .partition(|id: &FindingId| named.iter().any(|named| named.addresses(*id)));
     if kept.is_empty() || left.is_empty() {
         return Ok(());
     }

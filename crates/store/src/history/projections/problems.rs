@@ -81,7 +81,8 @@ impl Problems<'_> {
 
     /// Makes the number `newer` an alias of the number `older`.
     pub(crate) fn join(&self, newer: i64, older: i64) -> rusqlite::Result<()> {
-        let (newer, older) = (self.older(newer)?, self.older(older)?);
+        let newer = self.older(newer)?;
+        let older = self.older(older)?;
         if newer == older {
             return Ok(());
         }

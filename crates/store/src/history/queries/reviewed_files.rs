@@ -76,7 +76,9 @@ impl Journal {
         let records = self.rows(sql, [&run.0], |row| {
             expected += 1;
             let text = |column: &str| row.get::<_, String>(column);
-            let (seq, hash, prev) = (row.get("seq")?, text("hash")?, text("prev")?);
+            let seq = row.get("seq")?;
+            let hash = text("hash")?;
+            let prev = text("prev")?;
             let is_whole =
                 seq == expected && link(&prev, &run.0, seq, &text("at")?, &text("body")?) == hash;
             Ok(is_whole

@@ -28,14 +28,13 @@ fn files_and_folders_are_private() {
             .join("runs")
             .join(&run.0)
     );
-    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     let modes = [
         path.as_path(),
         path.parent().unwrap(),
         &transcripts,
         transcripts.parent().unwrap(),
     ]
-    .map(mode);
+    .map(|path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777);
     assert_eq!(modes, [0o600, 0o700, 0o700, 0o700]);
     let hostile = journal.transcripts(&RunId("../../x".to_owned())).unwrap();
     assert_eq!(hostile.parent(), transcripts.parent());

@@ -761,11 +761,13 @@ fn a_fault_is_named_in_words() {
 fn many_writers_make_one_chain() {
     let folder = tempfile::tempdir().unwrap();
     let path = Arc::new(path_for(folder.path(), "abc"));
-    let (writers, each) = (8_u32, 25_u32);
+    let writers = 8_u32;
+    let each = 25_u32;
     let barrier = Arc::new(Barrier::new(writers as usize));
     let threads: Vec<_> = (0..writers)
         .map(|writer| {
-            let (path, barrier) = (Arc::clone(&path), Arc::clone(&barrier));
+            let path = Arc::clone(&path);
+            let barrier = Arc::clone(&barrier);
             thread::spawn(move || {
                 barrier.wait();
                 // Several threads can find no database at the same time, but only one thread creates the schema.

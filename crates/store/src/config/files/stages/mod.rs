@@ -31,15 +31,16 @@ pub const CHECKPOINTS: [&str; 3] = ["pre-planning", "post-plan", "post-tasks"];
 /// Finds a checkpoint by its name. The comparison ignores case, blanks, `-` and `_`: for example, `PostTasks`
 /// and `post_tasks` find `post-tasks`.
 pub fn checkpoint(name: &str) -> Option<&'static str> {
-    let letters = |word: &str| {
-        word.chars()
-            .filter(|c| !"-_ ".contains(*c))
-            .map(|c| c.to_ascii_lowercase())
-            .collect::<String>()
-    };
     CHECKPOINTS
         .into_iter()
         .find(|known| letters(known) == letters(name))
+}
+
+fn letters(word: &str) -> String {
+    word.chars()
+        .filter(|c| !"-_ ".contains(*c))
+        .map(|c| c.to_ascii_lowercase())
+        .collect()
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -210,41 +211,54 @@ pub fn pipeline(path: &Path) -> Result<Pipeline, StagesError> {
 /// option.
 pub fn questions(path: &Path) -> Result<Vec<Question>, StagesError> {
     let Questions { questions } = parse(path, &read(path)?)?;
-    let shape = |message: String| StagesError::Shape {
-        path: path.to_owned(),
-        message,
-    };
     if questions.is_empty() {
-        return Err(shape("`questions` is empty".to_owned()));
+        return Err(shape(path, "`questions` is empty".to_owned()));
     }
     for (index, question) in questions.iter().enumerate() {
-        name(&question.id).map_err(|error| shape(error.to_string()))?;
+        name(&question.id).map_err(|error| shape(path, error.to_string()))?;
         if questions[..index]
             .iter()
             .any(|before| before.id == question.id)
         {
-            return Err(shape(format!("there are two questions `{}`", question.id)));
+            return Err(shape(
+                path,
+                format!("there are two questions `{}`", question.id),
+            ));
         }
         if question.question.trim().is_empty() {
-            return Err(shape(format!("question `{}` has no text", question.id)));
+            return Err(shape(
+                path,
+                format!("question `{}` has no text", question.id),
+            ));
         }
         if question.options.len() == 1 {
-            return Err(shape(format!(
-                "question `{}` has only one option",
-                question.id
-            )));
+            return Err(shape(
+                path,
+                format!("question `{}` has only one option", question.id),
+            ));
         }
     }
-    let question = |Asked {
-                        id,
-                        question,
-                        options,
-                    }| Question {
-        id,
-        question,
-        options,
-    };
-    Ok(questions.into_iter().map(question).collect())
+    Ok(questions
+        .into_iter()
+        .map(
+            |Asked {
+                 id,
+                 question,
+                 options,
+             }| Question {
+                id,
+                question,
+                options,
+            },
+        )
+        .collect())
+}
+
+fn shape(path: &Path, message: String) -> StagesError {
+    StagesError::Shape {
+        path: path.to_owned(),
+        message,
+    }
 }
 
 fn read(path: &Path) -> Result<String, StagesError> {

@@ -286,12 +286,15 @@ impl Fold {
                             .insert(judge, vote);
                     }
                 }
-                let vote = |(judge, word): (&str, &Option<RulingWord>)| PanelVote {
-                    judge: AgentName::from(judge),
-                    ruling: word.map(Ruling::bare),
-                    error: None,
-                };
-                let votes = JUDGES.into_iter().zip(&words).map(vote).collect();
+                let votes = JUDGES
+                    .into_iter()
+                    .zip(&words)
+                    .map(|(judge, word): (&str, &Option<RulingWord>)| PanelVote {
+                        judge: AgentName::from(judge),
+                        ruling: word.map(Ruling::bare),
+                        error: None,
+                    })
+                    .collect();
                 let ruling = RulingRecord {
                     votes,
                     ..RulingRecord::new(Ruling::bare(word), Ruler::Panel)
@@ -337,7 +340,8 @@ impl Fold {
                 if let Some(known) = self.of_dispute(dispute) {
                     (known.side, known.person) = (None, None);
                 }
-                let (dispute, reason) = (DisputeNumber(dispute), "".into());
+                let dispute = DisputeNumber(dispute);
+                let reason = "".into();
                 Some((1, DisputeEvent::RulingRevoked { dispute, reason }.into()))
             }
             Op::End { dispute } => Some((
@@ -358,7 +362,8 @@ impl Fold {
                         .or_default()
                         .insert(judge, word.and_then(as_side));
                 }
-                let (judge, ruling) = (AgentName::from(JUDGES[judge]), word.map(Ruling::bare));
+                let judge = AgentName::from(JUDGES[judge]);
+                let ruling = word.map(Ruling::bare);
                 let audit = RulingAudit {
                     dispute: DisputeNumber(dispute),
                     judge,
@@ -470,10 +475,8 @@ impl Fold {
             Op::Undo { run, redo } => {
                 let findings = self.findings.iter_mut().filter(|((of, _), _)| *of == run);
                 findings.for_each(|(_, known)| known.undone = !redo);
-                let (undone, redone) = (
-                    RunEvent::RunUndone { files: 1 },
-                    RunEvent::RunRedone { files: 1 },
-                );
+                let undone = RunEvent::RunUndone { files: 1 };
+                let redone = RunEvent::RunRedone { files: 1 };
                 Some((run, if redo { redone } else { undone }.into()))
             }
             Op::Call {
@@ -545,14 +548,6 @@ impl Fold {
         for (problem, members) in self.problems() {
             let said = &self.said[&problem];
             let shared = said.len() > 1;
-            let is_reverted = |((run, id), known): &(&Key, &Known)| {
-                known.undone
-                    || (self
-                        .findings
-                        .get(&(*run, FindingId::new(2)))
-                        .is_some_and(Known::is_fixed)
-                        && *id == FindingId::new(1))
-            };
             // The last change that fixed the problem counts, and the last dispute with a decision.
             let fixed = members
                 .iter()
@@ -582,7 +577,15 @@ impl Fold {
                 sum.overturned +=
                     u64::from(judged.is_some() && known.person.is_some() && judged != known.person);
                 sum.fixed += u64::from(fixed.is_some());
-                sum.reverted += u64::from(fixed.is_some_and(is_reverted));
+                sum.reverted +=
+                    u64::from(fixed.is_some_and(|((run, id), known): &(&Key, &Known)| {
+                        known.undone
+                            || (self
+                                .findings
+                                .get(&(*run, FindingId::new(2)))
+                                .is_some_and(Known::is_fixed)
+                                && *id == FindingId::new(1))
+                    }));
                 let audits = known
                     .dispute
                     .and_then(|number| self.audits.get(&number))

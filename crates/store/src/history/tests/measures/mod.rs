@@ -116,7 +116,9 @@ fn word() -> impl Strategy<Value = RulingWord> {
 }
 
 fn ops() -> impl Strategy<Value = Vec<Op>> {
-    let (run, finding, dispute) = (0..RUNS, 1..5_u32, 1..6_u64);
+    let run = 0..RUNS;
+    let finding = 1..5_u32;
+    let dispute = 1..6_u64;
     let at = (run.clone(), finding.clone());
     let disposition = select(vec![
         Disposition::Enforced,
@@ -290,11 +292,13 @@ fn finished(
 
 /// Returns all sums in the database.
 fn tallies(journal: &Journal) -> BTreeMap<(TallyKind, String), FindingTally> {
-    let of_kind = |kind| {
-        let rows = journal.tallies(kind, None).unwrap().into_iter();
-        rows.map(move |(name, tally)| ((kind, name), tally))
-    };
-    TallyKind::ALL.into_iter().flat_map(of_kind).collect()
+    TallyKind::ALL
+        .into_iter()
+        .flat_map(|kind| {
+            let rows = journal.tallies(kind, None).unwrap().into_iter();
+            rows.map(move |(name, tally)| ((kind, name), tally))
+        })
+        .collect()
 }
 
 /// The key columns and the sums of a table of sums.
@@ -306,10 +310,8 @@ const PAIRS: [&str; 2] = ["kind, one, other, day", "compared, agreed"];
 
 /// The sums of a table or of a view, without rows that contain only zeros.
 fn sums(journal: &Journal, table: &str, [keys, numbers]: &[&str; 2]) -> Vec<String> {
-    let (all, shown) = (
-        numbers.replace(", ", ") + sum("),
-        numbers.replace(", ", ") || ' ' || sum("),
-    );
+    let all = numbers.replace(", ", ") + sum(");
+    let shown = numbers.replace(", ", ") || ' ' || sum(");
     let sql = format!(
         "SELECT concat_ws(' ', {keys}, sum({shown})) FROM {table} GROUP BY {keys} HAVING sum({all}) <> 0 ORDER BY {keys}"
     );
