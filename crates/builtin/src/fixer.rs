@@ -55,7 +55,8 @@ pub(crate) fn respond(items: &[Item], root: &Path) -> Result<Body, CatalogError>
 }
 
 fn answer(items: &[Item], done: &mut BTreeMap<FindingId, Fix>) -> Body {
-    let (mut answers, mut notes) = (Vec::new(), Vec::new());
+    let mut answers = Vec::new();
+    let mut notes = Vec::new();
     for item in items {
         let id = item.finding.id;
         let mandatory = item.finding.mandatory || item.enforced.is_some();
@@ -97,15 +98,9 @@ fn fix_file<'a>(
     path: &str,
     mut items: Vec<&'a Item>,
 ) -> Vec<(FindingId, Fix)> {
-    let all = |items: &[&'a Item], why: String| -> Vec<(FindingId, Fix)> {
-        items
-            .iter()
-            .map(|item| (item.finding.id, Fix::Impossible(why.clone())))
-            .collect()
-    };
     let mut source = match SourceText::read(root, path) {
         Ok(source) => source,
-        Err(error) => return all(&items, error),
+        Err(error) => return all_impossible(&items, error),
     };
     items.sort_by_key(|item| std::cmp::Reverse((item.finding.raw.line, item.finding.id)));
     let original = source.text.clone();
@@ -122,10 +117,17 @@ fn fix_file<'a>(
     if fixing.text != original {
         source.text = fixing.text;
         if let Err(error) = source::write(root, path, &source) {
-            return all(&items, error);
+            return all_impossible(&items, error);
         }
     }
     done
+}
+
+fn all_impossible(items: &[&Item], why: String) -> Vec<(FindingId, Fix)> {
+    items
+        .iter()
+        .map(|item| (item.finding.id, Fix::Impossible(why.clone())))
+        .collect()
 }
 
 struct Fixing<'a> {

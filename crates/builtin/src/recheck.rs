@@ -96,11 +96,12 @@ fn check(catalog: &Catalog, change: &Change, files: &[SourceFile]) -> (bool, Str
 }
 
 pub(crate) fn mistakes(path: &str, text: &str) -> usize {
-    let is_mistake = |tree: &scan::SyntaxTree| {
-        tree.root()
-            .dfs()
-            .filter(|node| node.is_error() || node.is_missing())
-            .count()
-    };
-    scan::tree(path, text).as_ref().map_or(0, is_mistake)
+    scan::tree(path, text)
+        .as_ref()
+        .map_or(0, |tree: &scan::SyntaxTree| {
+            tree.root()
+                .dfs()
+                .filter(|node| node.is_error() || node.is_missing())
+                .count()
+        })
 }

@@ -100,8 +100,8 @@ impl Tree<'_> {
     /// Resolves the path of a reference against the folders that enclose the flagged file `from`. If the path
     /// exists in several folders, the innermost folder applies.
     fn resolve(&self, reference: &mut Reference, from: &str) {
-        let exists = |path: &String| self.text(path).is_some() || self.has_folder(path);
-        let path = meanings(&reference.path, from).find(exists);
+        let path = meanings(&reference.path, from)
+            .find(|path: &String| self.text(path).is_some() || self.has_folder(path));
         reference.path = path.unwrap_or_else(|| std::mem::take(&mut reference.path));
     }
 
@@ -260,8 +260,9 @@ fn check(tree: &Tree<'_>, cited: &Cited, flagged: Option<&Flagged>) -> CitationC
     if tree.is_written(path, Some(lines)) {
         return CitationCheck::Written(lines.0);
     }
-    let overlaps = |flagged: &Flagged| flagged.block.0 <= lines.1 && lines.0 <= flagged.block.1;
-    if flagged.is_some_and(|flagged| flagged.file == *path && overlaps(flagged)) {
+    if flagged.is_some_and(|flagged| {
+        flagged.file == *path && (flagged.block.0 <= lines.1 && lines.0 <= flagged.block.1)
+    }) {
         return CitationCheck::Itself(lines.0);
     }
     let wanted = flagged.map_or(&[][..], |flagged| &flagged.names);
@@ -277,7 +278,8 @@ fn check(tree: &Tree<'_>, cited: &Cited, flagged: Option<&Flagged>) -> CitationC
 }
 
 fn bytes_of(text: &str, (first, last): (u32, u32)) -> Option<std::ops::Range<usize>> {
-    let (first, last) = (usize::try_from(first).ok()?, usize::try_from(last).ok()?);
+    let first = usize::try_from(first).ok()?;
+    let last = usize::try_from(last).ok()?;
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let cited = lines.get(first.checked_sub(1)?..last)?;
     let start: usize = lines[..first - 1].iter().map(|line| line.len()).sum();
@@ -289,8 +291,7 @@ fn bytes_of(text: &str, (first, last): (u32, u32)) -> Option<std::ops::Range<usi
 }
 
 fn has_word(text: &str, names: &[String]) -> bool {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    text.split(|c: char| !is_part(c))
+    text.split(|c: char| !(c.is_alphanumeric() || c == '_'))
         .any(|word| names.iter().any(|name| name == word))
 }
 

@@ -13,7 +13,8 @@ use glee_protocol::request::SourceFile;
 
 pub(crate) fn review(files: &[SourceFile], root: &Path) -> Result<Body, CatalogError> {
     let catalog = Catalog::for_paths(root, files.iter().map(|file| file.path.as_str()))?;
-    let (mut findings, mut unread) = (Vec::new(), Vec::new());
+    let mut findings = Vec::new();
+    let mut unread = Vec::new();
     for file in files {
         let RuleScan {
             mut hits,
@@ -27,9 +28,11 @@ pub(crate) fn review(files: &[SourceFile], root: &Path) -> Result<Body, CatalogE
                 .map(|hit| finding(&catalog, file, hit)),
         );
     }
-    let has_rules = |file: &SourceFile| language::without_rules(&file.path).is_none();
     let read = if unread.is_empty() {
-        files.iter().all(has_rules).then_some(CodeRead::All)
+        files
+            .iter()
+            .all(|file: &SourceFile| language::without_rules(&file.path).is_none())
+            .then_some(CodeRead::All)
     } else {
         Some(CodeRead::Part)
     };
@@ -52,7 +55,8 @@ fn is_under_review(hit: &Hit, file: &SourceFile) -> bool {
 fn finding(catalog: &Catalog, file: &SourceFile, hit: Hit) -> RawFinding {
     let info = catalog.info(&hit.rule);
     let note = info.and_then(|info| info.note.clone());
-    let (suggestion, replacement) = (suggestion(&file.text, &hit), replacement(&file.text, &hit));
+    let suggestion = suggestion(&file.text, &hit);
+    let replacement = replacement(&file.text, &hit);
     RawFinding {
         severity: Severity::known(hit.tag),
         file: Some(file.path.clone()),
@@ -101,9 +105,7 @@ fn whole_lines(text: &str, range: &Range<usize>) -> Option<Range<usize>> {
 /// Returns the text of the byte range `lines` after `edit` is applied. The byte range `lines` must contain the
 /// range of the edit.
 fn fixed(text: &str, edit: &RuleEdit, lines: &Range<usize>) -> Option<String> {
-    let (before, after) = (
-        text.get(lines.start..edit.range.start)?,
-        text.get(edit.range.end..lines.end)?,
-    );
+    let before = text.get(lines.start..edit.range.start)?;
+    let after = text.get(edit.range.end..lines.end)?;
     Some(format!("{before}{}{after}", edit.text))
 }

@@ -23,8 +23,10 @@ impl LineMap {
             if last < hunk.old_start {
                 break;
             }
-            let (mut old, mut new) = (hunk.old_start, hunk.new_start);
-            let (mut start, mut end) = (None, None);
+            let mut old = hunk.old_start;
+            let mut new = hunk.new_start;
+            let mut start = None;
+            let mut end = None;
             for group in hunk
                 .lines
                 .chunk_by(|a, b| (a.0 == DiffMark::Kept) == (b.0 == DiffMark::Kept))
@@ -33,10 +35,8 @@ impl LineMap {
                     u32::try_from(group.iter().filter(|line| line.0 == mark).count()).unwrap_or(0)
                 };
                 let kept = count(DiffMark::Kept);
-                let (was, is) = (
-                    count(DiffMark::Removed) + kept,
-                    count(DiffMark::Added) + kept,
-                );
+                let was = count(DiffMark::Removed) + kept;
+                let is = count(DiffMark::Added) + kept;
                 if was > 0 && old <= last && first < old + was {
                     let (from, to) = match kept {
                         0 => (new, new + is),

@@ -56,15 +56,16 @@ pub(crate) fn block(tree: &SyntaxTree, line: u32) -> Option<(u32, u32)> {
 pub(crate) fn definition<'a>(tree: &'a SyntaxTree, path: &[String]) -> Option<Syntax<'a>> {
     let (name, outer) = path.split_last()?;
     tree.root().dfs().find(|node| {
-        let defines = |node: &Syntax<'_>, name: &String| {
-            named(node).is_some_and(|(_, defined)| defined == *name)
-                || test_title(node).as_ref() == Some(name)
-        };
         defines(node, name)
             && outer
                 .iter()
                 .all(|outer| node.ancestors().any(|around| defines(&around, outer)))
     })
+}
+
+fn defines(node: &Syntax<'_>, name: &String) -> bool {
+    named(node).is_some_and(|(_, defined)| defined == *name)
+        || test_title(node).as_ref() == Some(name)
 }
 
 pub(crate) fn mentions(tree: &SyntaxTree, range: &Range<usize>, names: &[String]) -> bool {
@@ -88,12 +89,11 @@ pub(crate) fn lines(node: &Syntax<'_>) -> (u32, u32) {
 
 pub(crate) fn covering<'a>(tree: &'a SyntaxTree, range: &Range<usize>) -> Syntax<'a> {
     let mut node = tree.root();
-    let covers = |child: &Syntax<'_>| {
-        let at = child.range();
-        at.start <= range.start && range.end <= at.end && !at.is_empty()
-    };
     loop {
-        let Some(inner) = node.children().find(covers) else {
+        let Some(inner) = node.children().find(|child: &Syntax<'_>| {
+            let at = child.range();
+            at.start <= range.start && range.end <= at.end && !at.is_empty()
+        }) else {
             return node;
         };
         node = inner;

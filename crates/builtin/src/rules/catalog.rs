@@ -183,10 +183,9 @@ impl Loading {
         let globals = DeserializeEnv::parse_global_utils(shared)
             .map_err(|error| invalid("packaged rules", 1, &chain(&error)))?;
         for RuleFile { path, rules, .. } in files() {
-            let is_wanted = |document: &&str| {
+            for document in rules.split("\n---\n").filter(|document: &&str| {
                 packaged_id(document).is_some_and(|id| ids.is_none_or(|ids| ids.contains(id)))
-            };
-            for document in rules.split("\n---\n").filter(is_wanted) {
+            }) {
                 for rule in parse::<SerializableRuleConfig<SupportLang>>(path, document)? {
                     let fail = |problem: String| invalid(path, line_of(rules, &rule.id), &problem);
                     let info = info(&rule, RuleOrigin::Packaged).map_err(fail)?;
@@ -337,18 +336,19 @@ fn parse<'a, T: Deserialize<'a>>(file: &str, text: &'a str) -> Result<Vec<T>, Ca
 }
 
 fn line_of(text: &str, id: &str) -> u64 {
-    let names = |line: &str| {
-        let value = line
-            .trim_start_matches("- ")
-            .trim_start()
-            .strip_prefix("id:")
-            .map(str::trim);
-        value.map(|value| value.trim_matches(['"', '\''])) == Some(id)
-    };
     text.lines()
         .zip(1..)
-        .find(|(line, _)| names(line))
+        .find(|(line, _)| names(id, line))
         .map_or(1, |(_, number)| number)
+}
+
+fn names(id: &str, line: &str) -> bool {
+    let value = line
+        .trim_start_matches("- ")
+        .trim_start()
+        .strip_prefix("id:")
+        .map(str::trim);
+    value.map(|value| value.trim_matches(['"', '\''])) == Some(id)
 }
 
 fn invalid(file: &str, line: u64, problem: &str) -> CatalogError {

@@ -116,19 +116,13 @@ impl Label {
 }
 
 pub fn measure(folder: &Path) -> Result<Measure, MeasureError> {
-    let read = |file: &str| {
-        std::fs::read_to_string(folder.join(file)).map_err(|source| MeasureError::Unreadable {
-            file: file.to_owned(),
-            source,
-        })
-    };
     let catalog = Catalog::packaged()?;
     let known: BTreeSet<&str> = catalog
         .infos()
         .filter_map(|info| info.category.as_deref())
         .collect();
     let mut measure = Measure::default();
-    for (text, line) in read(LABELS)?
+    for (text, line) in read(folder, LABELS)?
         .lines()
         .zip(1..)
         .filter(|(text, _)| !text.trim().is_empty())
@@ -141,7 +135,7 @@ pub fn measure(folder: &Path) -> Result<Measure, MeasureError> {
             &catalog,
             &known,
             &sample,
-            &read(&sample.file)?,
+            &read(folder, &sample.file)?,
             &mut measure,
         );
     }
@@ -154,6 +148,13 @@ pub fn measure(folder: &Path) -> Result<Measure, MeasureError> {
         measure.total.false_negatives += score.false_negatives;
     }
     Ok(measure)
+}
+
+fn read(folder: &Path, file: &str) -> Result<String, MeasureError> {
+    std::fs::read_to_string(folder.join(file)).map_err(|source| MeasureError::Unreadable {
+        file: file.to_owned(),
+        source,
+    })
 }
 
 /// A label with at least one matching finding is one true positive. A finding that matches no label is a false
@@ -175,7 +176,8 @@ fn judge(
             score.true_positives += 1;
         } else {
             score.false_negatives += 1;
-            let (file, category) = (sample.file.clone(), label.category.clone());
+            let file = sample.file.clone();
+            let category = label.category.clone();
             measure.misses.push(Miss {
                 file,
                 line: label.line,
@@ -194,7 +196,8 @@ fn judge(
                 .entry(hit.category.clone())
                 .or_default()
                 .false_positives += 1;
-            let (file, category) = (sample.file.clone(), hit.category.clone());
+            let file = sample.file.clone();
+            let category = hit.category.clone();
             measure.misses.push(Miss {
                 file,
                 line: hit.lines.0,

@@ -75,8 +75,10 @@ fn shallow(path: &str, text: &str) -> Option<(SyntaxTree, bool)> {
     }
     let mut shown = Cow::Borrowed(text);
     for item in deep {
-        let blank = |byte| if byte == b'\n' { '\n' } else { ' ' };
-        let blanks: String = text[item.clone()].bytes().map(blank).collect();
+        let blanks: String = text[item.clone()]
+            .bytes()
+            .map(|byte| if byte == b'\n' { '\n' } else { ' ' })
+            .collect();
         shown.to_mut().replace_range(item, &blanks);
     }
     Some((parse(&shown), true))
@@ -236,7 +238,8 @@ pub fn line(index: usize) -> u32 {
 
 /// Returns the last line of a match. A line break at the end of the match does not begin a new line.
 fn last_line(matched: &NodeMatch<'_, StrDoc<SupportLang>>) -> u32 {
-    let (start, end) = (matched.start_pos(), matched.end_pos());
+    let start = matched.start_pos();
+    let end = matched.end_pos();
     let index = if end.byte_point().1 == 0 && end.line() > start.line() {
         end.line() - 1
     } else {

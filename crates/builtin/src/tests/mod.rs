@@ -67,11 +67,14 @@ impl Tree {
 
     /// Returns the findings in `paths`. Each finding is a text such as `py-eval at a.py:1`.
     fn found(&self, paths: &[&str]) -> Vec<String> {
-        let place = |finding: &Value| {
-            let text = |key: &str| finding[key].as_str().unwrap().to_owned();
-            format!("{} at {}:{}", text("rule"), text("file"), finding["line"])
-        };
-        self.review(paths).unwrap().iter().map(place).collect()
+        self.review(paths)
+            .unwrap()
+            .iter()
+            .map(|finding: &Value| {
+                let text = |key: &str| finding[key].as_str().unwrap().to_owned();
+                format!("{} at {}:{}", text("rule"), text("file"), finding["line"])
+            })
+            .collect()
     }
 
     fn fix(&self, items: &[Value]) -> Value {
