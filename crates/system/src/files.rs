@@ -26,7 +26,8 @@ pub fn is_own_output(meta: &Metadata) -> bool {
     static OWN: OnceLock<Vec<(u64, u64)>> = OnceLock::new();
     let place = |meta: &Metadata| (meta.dev(), meta.ino());
     let own = OWN.get_or_init(|| {
-        let (out, err) = (io::stdout(), io::stderr());
+        let out = io::stdout();
+        let err = io::stderr();
         let opened = [out.as_fd(), err.as_fd()].map(|output| output.try_clone_to_owned());
         let found = opened
             .into_iter()
@@ -125,8 +126,8 @@ fn what(kind: FileType) -> &'static str {
 }
 
 fn is_empty_device(found: &Metadata) -> bool {
-    let is_same = |null: Metadata| null.rdev() == found.rdev();
-    found.file_type().is_char_device() && std::fs::metadata("/dev/null").is_ok_and(is_same)
+    found.file_type().is_char_device()
+        && std::fs::metadata("/dev/null").is_ok_and(|null: Metadata| null.rdev() == found.rdev())
 }
 
 /// Duplicates standard input if `path` is a name of standard input, such as `/dev/stdin`. If standard input is a

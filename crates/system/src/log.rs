@@ -48,7 +48,8 @@ pub fn begin(verbose: u8, filter: Option<&str>, clean: Clean) -> Result<(), LogE
         (None, _) => ("debug", "debug"),
     };
     let read = |filter: &str| EnvFilter::builder().parse(filter);
-    let (screen, run) = (read(screen)?, read(run)?);
+    let screen = read(screen)?;
+    let run = read(run)?;
     // Layers with the same formatter type share the formatted fields of a span. The formatter of the layer
     // `screen` is a closure, and every closure has its own type. Therefore, this layer does not share fields with
     // the layer of the log file.
@@ -63,14 +64,13 @@ pub fn begin(verbose: u8, filter: Option<&str>, clean: Clean) -> Result<(), LogE
         .without_time()
         .with_writer(move || Cleaned(clean, show))
         .with_filter(screen);
-    let keep = move || Cleaned(clean, |text| lock(&RUN).append(text.as_bytes()));
     tracing_subscriber::registry()
         .with(screen)
         .with(
             fmt::layer()
                 .with_ansi(false)
                 .with_target(false)
-                .with_writer(keep)
+                .with_writer(move || Cleaned(clean, |text| lock(&RUN).append(text.as_bytes())))
                 .with_filter(run),
         )
         .try_init()?;
