@@ -107,11 +107,10 @@ impl Workspace {
     }
 
     fn resolved(&self, path: &str) -> Option<String> {
-        self.clean(path)
-            .filter(|clean: &String| match &self.read_commit {
-                Some(commit) => self.read_at_commit(commit, clean).is_some(),
-                None => self.is_file_inside(clean),
-            })
+        self.clean(path).filter(|clean| match &self.read_commit {
+            Some(commit) => self.read_at_commit(commit, clean).is_some(),
+            None => self.is_file_inside(clean),
+        })
     }
 
     /// The first 4 MiB of a file's current text. Invalid UTF-8 is replaced. Returns `None` if

@@ -81,7 +81,7 @@ fn npm(text: &str) -> Pairs {
 /// Parses lines of the form `name==version`. Ignores the extras, markers, hashes and comments in a line.
 fn pins(text: &str) -> Pairs {
     text.lines()
-        .filter_map(|line: &str| {
+        .filter_map(|line| {
             let line = line.split(['#', ';']).next()?.split(" --").next()?.trim();
             let (name, version) = line.split_once("==")?;
             let name = name.split('[').next()?.trim();
@@ -99,7 +99,7 @@ fn pins(text: &str) -> Pairs {
 /// Parses the paths and versions of modules in `go.sum`, or in the `require` directives of `go.mod`.
 fn modules(text: &str) -> Pairs {
     text.lines()
-        .filter_map(|line: &str| {
+        .filter_map(|line| {
             let line = line.split("//").next()?.trim();
             let mut words = line
                 .strip_prefix("require ")

@@ -596,7 +596,7 @@ fn ends_in_cr(bytes: &[u8]) -> bool {
 
 pub(crate) fn without_cr(bytes: &[u8]) -> Vec<u8> {
     (0..bytes.len())
-        .filter(|index: &usize| !(bytes[*index] == b'\r' && bytes.get(index + 1) == Some(&b'\n')))
+        .filter(|index| !(bytes[*index] == b'\r' && bytes.get(index + 1) == Some(&b'\n')))
         .map(|index| bytes[index])
         .collect()
 }

@@ -152,7 +152,7 @@ impl Delta {
         // are unchanged. If a line of a finding changed, `marks` already contains the changed line. For such a
         // finding, the method `rest` returns the range from the first to the last unchanged line of the finding.
         let read_again = |place: Place| match delta.place(place) {
-            Some(lines) => Some(lines).filter(|lines: &Lines| {
+            Some(lines) => Some(lines).filter(|lines| {
                 let around = |line: u32| {
                     let block = blocks.enclosing(line);
                     marks
@@ -186,7 +186,7 @@ impl Delta {
             delta
                 .touched
                 .iter()
-                .map(|(first, end): &Lines| {
+                .map(|(first, end)| {
                     (
                         first.saturating_sub(context).max(1),
                         (end + context).min(last),
@@ -347,7 +347,7 @@ fn removed_near(diff: &str, shown: &[Lines]) -> Option<String> {
     let header = diff
         .lines()
         .take_while(|line| !line.starts_with("@@ "))
-        .filter(|line: &&str| line.starts_with("--- ") || line.starts_with("+++ "));
+        .filter(|line| line.starts_with("--- ") || line.starts_with("+++ "));
     let is_near = |line: u32| {
         shown
             .iter()
@@ -432,7 +432,7 @@ mod tests {
             .zip(1..)
             .filter(|(line, at)| line.contains("BUG") && under.contains(*at));
         lines
-            .map(|(line, at): (&str, u32)| RawFinding {
+            .map(|(line, at)| RawFinding {
                 title: line.trim().into(),
                 file: Some(file.path.clone()),
                 line: Some(at),

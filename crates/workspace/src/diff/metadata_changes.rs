@@ -149,9 +149,7 @@ pub(crate) fn part(file: SourceFile, max_file: u64) -> Result<(SourceFile, bool)
     };
     let mut near = changed
         .iter()
-        .map(|(first, last): &(u32, u32)| {
-            (first.saturating_sub(AROUND), last.saturating_add(AROUND))
-        })
+        .map(|(first, last)| (first.saturating_sub(AROUND), last.saturating_add(AROUND)))
         .peekable();
     let mut under = changed.iter().peekable();
     let mut text = String::new();

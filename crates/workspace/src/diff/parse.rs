@@ -373,12 +373,9 @@ impl Header {
     fn names_sides(&self, old: &str, new: &str) -> bool {
         let (old, _) = side_name(old);
         let (new, _) = side_name(new);
-        self.names
-            .as_ref()
-            .is_none_or(|(first, second): &(Vec<u8>, Vec<u8>)| {
-                old.as_ref() == Some(first) || new.as_ref() == Some(second)
-            })
-            || is_moved(&old, &self.from)
+        self.names.as_ref().is_none_or(|(first, second)| {
+            old.as_ref() == Some(first) || new.as_ref() == Some(second)
+        }) || is_moved(&old, &self.from)
             || is_moved(&new, &self.to)
     }
 

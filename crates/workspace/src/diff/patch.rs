@@ -197,7 +197,7 @@ impl Workspace {
         for other in self
             .others(patch, path)
             .into_iter()
-            .filter(|other: &String| *other != primary && old.as_ref() != Some(other))
+            .filter(|other| *other != primary && old.as_ref() != Some(other))
         {
             if let Some(found) = read(&other)
                 .ok()

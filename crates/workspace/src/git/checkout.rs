@@ -34,7 +34,7 @@ impl Workspace {
             }
             let relative = path_bytes::path(&path);
             // A tree that was not made by git could name a path outside the folder.
-            if !relative.components().all(|part: Component<'_>| matches!(part, Component::Normal(name) if !name.eq_ignore_ascii_case(".git"))) {
+            if !relative.components().all(|part| matches!(part, Component::Normal(name) if !name.eq_ignore_ascii_case(".git"))) {
                 continue;
             }
             let place = folder.join(&relative);

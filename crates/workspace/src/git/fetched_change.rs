@@ -358,11 +358,11 @@ impl Repository {
         let listed = path_bytes::shown(&listed);
         let commands: String = listed
             .lines()
-            .filter(|name: &&str| {
+            .filter(|name| {
                 let process = name
                     .strip_prefix(PINS)
                     .and_then(|rest| rest.split(['-', '/']).next()?.parse().ok());
-                process.is_none_or(|id: i32| id <= 0 || kill(Pid::from_raw(id), None).is_err())
+                process.is_none_or(|id| id <= 0 || kill(Pid::from_raw(id), None).is_err())
             })
             .map(|name| format!("delete {name}\n"))
             .collect();

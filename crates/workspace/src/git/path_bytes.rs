@@ -65,7 +65,7 @@ pub fn above(path: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
 pub fn quoted(path: &[u8]) -> Vec<u8> {
     if path
         .iter()
-        .all(|byte: &u8| *byte >= 0x20 && *byte != 0x7f && !matches!(byte, b'"' | b'\\'))
+        .all(|byte| *byte >= 0x20 && *byte != 0x7f && !matches!(byte, b'"' | b'\\'))
         && std::str::from_utf8(path).is_ok()
     {
         return path.to_vec();

@@ -84,7 +84,7 @@ impl Repository {
         else {
             let bare = folder
                 .ancestors()
-                .find(|folder: &&Path| {
+                .find(|folder| {
                     folder.join("HEAD").is_file()
                         && ["objects", "refs"].map(|name| folder.join(name).is_dir()) == [true; 2]
                 })
@@ -271,9 +271,7 @@ impl Repository {
 
     /// Lists the files and links of a commit: mode, object id and path. Submodules are left out.
     pub(crate) fn entries_of(&self, commit: &str) -> Result<Vec<(u32, String, Vec<u8>)>> {
-        let listed = self
-            .call(["ls-tree", "-r", "-z", "--full-tree", commit])
-            .output()?;
+        let listed = self.listed_in(commit)?;
         let files = records(&listed).filter(|(_, kind, ..)| *kind == "blob");
         Ok(files
             .map(|(mode, _, id, path)| (mode, id.to_owned(), path.to_vec()))
@@ -282,15 +280,18 @@ impl Repository {
 
     /// Maps the path of each regular file in a commit to the file's blob id and executable flag.
     pub fn files_of(&self, commit: &str) -> Result<BTreeMap<String, (String, bool)>> {
-        let listed = self
-            .call(["ls-tree", "-r", "-z", "--full-tree", commit])
-            .output()?;
+        let listed = self.listed_in(commit)?;
         let files = records(&listed).filter(|(mode, ..)| mode & 0o170_000 == 0o100_000);
         Ok(files
             .map(|(mode, _, id, path)| {
                 (path_bytes::shown(path), (id.to_owned(), mode == 0o100_755))
             })
             .collect())
+    }
+
+    fn listed_in(&self, commit: &str) -> Result<Vec<u8>> {
+        self.call(["ls-tree", "-r", "-z", "--full-tree", commit])
+            .output()
     }
 
     pub(crate) fn fork_point(&self, revision: &str) -> Result<String> {

@@ -99,7 +99,7 @@ impl Workspace {
         paths.extend(files.keys().cloned());
         let edited = paths
             .into_iter()
-            .filter(|path: &String| {
+            .filter(|path| {
                 let text = text_files::read_capped(&self.root.join(path), CAP)
                     .ok()
                     .flatten();

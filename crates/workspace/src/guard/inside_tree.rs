@@ -22,7 +22,7 @@ impl Workspace {
         passed(&absolute).is_none_or(|places| {
             places
                 .iter()
-                .any(|place: &PathBuf| folders.iter().any(|folder| place.starts_with(folder)))
+                .any(|place| folders.iter().any(|folder| place.starts_with(folder)))
         })
     }
 }

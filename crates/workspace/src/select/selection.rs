@@ -86,7 +86,7 @@ impl Target {
             .map(|shard| {
                 shard
                     .iter()
-                    .map(|part: &FilePart| {
+                    .map(|part| {
                         let file = &self.files[part.file];
                         let ranges = if part.ranges.is_empty() {
                             &file.changed

@@ -83,7 +83,7 @@ fn parts(file: &SourceFile, limit: u64) -> Vec<Vec<(u32, u32)>> {
             // The texts of the lines decide, so that a change moves only the cuts beside it.
             end = cuts
                 .into_iter()
-                .max_by_key(|cut: &usize| {
+                .max_by_key(|cut| {
                     *blake3::hash(lines[rest[*cut] as usize - 1].as_bytes()).as_bytes()
                 })
                 .unwrap_or(end);
@@ -188,7 +188,7 @@ mod tests {
     fn shards(files: &[(&str, usize)], limit: u64) -> Vec<Vec<usize>> {
         let files: Vec<SourceFile> = files
             .iter()
-            .map(|(path, size): &(&str, usize)| SourceFile {
+            .map(|(path, size)| SourceFile {
                 path: (*path).to_owned(),
                 text: "x".repeat(*size),
                 changed: Vec::new(),
@@ -198,7 +198,7 @@ mod tests {
         let shards = split(&files, limit);
         shards
             .iter()
-            .map(|shard: &Vec<FilePart>| shard.iter().map(|part| part.file).collect())
+            .map(|shard| shard.iter().map(|part| part.file).collect())
             .collect()
     }
 
@@ -247,7 +247,7 @@ mod tests {
             .collect();
         shards(&named, limit)
             .iter()
-            .map(|shard: &Vec<usize>| shard.iter().map(|at| files[*at].0.clone()).collect())
+            .map(|shard| shard.iter().map(|at| files[*at].0.clone()).collect())
             .collect()
     }
 

@@ -170,7 +170,7 @@ pub(crate) fn existing_paths(root: &Path, image: &Image) -> Vec<Vec<u8>> {
     let mut lstat = Lstat::below(root);
     image
         .keys()
-        .filter(|path: &&Vec<u8>| lstat.get(path).is_some_and(|meta| !meta.is_dir()))
+        .filter(|path| lstat.get(path).is_some_and(|meta| !meta.is_dir()))
         .cloned()
         .collect()
 }

@@ -120,9 +120,12 @@ impl SnapshotNote {
     }
 
     pub fn write(&self, run: &RunId, state_dir: &Path) -> Result<()> {
-        let path = run_folder(run, state_dir).join("before");
-        let bytes = serde_json::to_vec(self).map_err(std::io::Error::other);
-        let written = bytes.and_then(|bytes| private::write(&path, &bytes));
-        written.map_err(WorkspaceError::state(&path))
+        write_json(&run_folder(run, state_dir).join("before"), self)
     }
+}
+
+pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
+    let bytes = serde_json::to_vec(value).map_err(std::io::Error::other);
+    let written = bytes.and_then(|bytes| private::write(path, &bytes));
+    written.map_err(WorkspaceError::state(path))
 }

@@ -100,7 +100,7 @@ pub fn remove_folder(folder: &Path) -> io::Result<u64> {
 fn remove_older(folder: &Path, since: SystemTime) -> io::Result<u64> {
     let mut freed = 0;
     // Git stores loose objects in folders whose names have two hexadecimal digits.
-    for path in files_below(folder)?.into_iter().filter(|path: &PathBuf| {
+    for path in files_below(folder)?.into_iter().filter(|path| {
         path.parent()
             .and_then(Path::file_name)
             .is_some_and(|name| name.len() == 2)

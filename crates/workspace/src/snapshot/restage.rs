@@ -115,7 +115,7 @@ impl Repository {
             .index(index)
             .output()?;
         Ok(records(&listed)
-            .map(|(mode, id, stage, path): (u32, &str, &str, &[u8])| {
+            .map(|(mode, id, stage, path)| {
                 (
                     path.to_vec(),
                     (if stage == "0" { mode } else { 0 }, id.to_owned()),

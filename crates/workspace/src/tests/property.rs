@@ -100,9 +100,7 @@ impl Known {
     fn coders_words(&self, path: &Path) -> BTreeSet<String> {
         self.calls
             .iter()
-            .flat_map(|(before, after): &(Disk, Disk)| {
-                &words(after.get(path)) - &words(before.get(path))
-            })
+            .flat_map(|(before, after)| &words(after.get(path)) - &words(before.get(path)))
             .collect()
     }
 }
@@ -141,7 +139,7 @@ impl World {
         let root = self.tree.root();
         everything(&root)
             .into_iter()
-            .map(|(path, what): (PathBuf, _)| (path.strip_prefix(&root).unwrap().to_owned(), what))
+            .map(|(path, what)| (path.strip_prefix(&root).unwrap().to_owned(), what))
             .collect()
     }
 
@@ -424,12 +422,12 @@ impl World {
             );
             match (&old, &new) {
                 (Some(old), None) => {
-                    let is_coders = run.calls.iter().any(|(before, after): &(Disk, Disk)| {
+                    let is_coders = run.calls.iter().any(|(before, after)| {
                         !before.contains_key(path) && after.contains_key(path)
                     }) && run
                         .calls
                         .iter()
-                        .any(|(_, after): &(Disk, Disk)| after.get(path) == Some(old));
+                        .any(|(_, after)| after.get(path) == Some(old));
                     assert!(is_coders, "{path:?} was not created by the coder: {old:?}");
                 }
                 (Some(old), Some(new)) => {
@@ -452,7 +450,7 @@ impl World {
                         .calls
                         .iter()
                         .filter_map(|(before, _)| before.get(path))
-                        .any(|before: &(u32, Vec<u8>)| {
+                        .any(|before| {
                             before == new
                                 || (before.0 == new.0
                                     && &words([before]) - &coders == words([new])
@@ -524,9 +522,7 @@ fn words<'a>(contents: impl IntoIterator<Item = &'a (u32, Vec<u8>)>) -> BTreeSet
     text.iter()
         .flat_map(|text| {
             text.split(|c: char| !c.is_ascii_alphanumeric())
-                .filter(|word: &&str| {
-                    word.starts_with(['u', 'c']) && word[1..].parse::<u64>().is_ok()
-                })
+                .filter(|word| word.starts_with(['u', 'c']) && word[1..].parse::<u64>().is_ok())
                 .map(str::to_owned)
         })
         .collect()

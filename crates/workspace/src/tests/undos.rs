@@ -357,7 +357,7 @@ fn permissions_and_links_follow_the_same_rule() {
         let undone = tree.undo();
         assert_eq!(clashes(&undone), [("clash".to_owned(), Clash::Permissions)]);
         assert_eq!(
-            ["mode", "both", "clash"].map(|name: &str| root
+            ["mode", "both", "clash"].map(|name| root
                 .join(name)
                 .metadata()
                 .unwrap()

@@ -128,7 +128,7 @@ fn merge(before: &[u8], after: &[u8], now: &[u8]) -> Result<Vec<u8>, Clash> {
     }
     if ![before, after, now]
         .iter()
-        .all(|bytes: &&[u8]| bytes.len() as u64 <= COMPARED_CAP && !filter::is_binary(bytes))
+        .all(|bytes| bytes.len() as u64 <= COMPARED_CAP && !filter::is_binary(bytes))
     {
         return Err(Clash::NotText);
     }

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::git::{GitObject, path_bytes};
+use crate::snapshot::manifest::write_json;
 use crate::snapshot::{content_store, run_folder};
 use crate::undo::three_way::FileContent;
 use crate::{Result, WorkspaceError};
 use glee_model::domain::RunId;
-use glee_system::private;
 
 /// A file or a link whose bytes are stored in the run's folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,15 +67,12 @@ impl UndoLog {
         let lines: Vec<Line> = self
             .undone
             .iter()
-            .map(|(path, entry): (&Vec<u8>, &UndoEntry)| Line {
+            .map(|(path, entry)| Line {
                 path: String::from_utf8_lossy(&path_bytes::quoted(path)).into_owned(),
                 entry: entry.clone(),
             })
             .collect();
-        let path = self.folder.join("undone.json");
-        let bytes = serde_json::to_vec(&lines).map_err(std::io::Error::other);
-        let written = bytes.and_then(|bytes| private::write(&path, &bytes));
-        written.map_err(WorkspaceError::state(&path))
+        write_json(&self.folder.join("undone.json"), &lines)
     }
 
     pub fn aside(&self) -> PathBuf {
