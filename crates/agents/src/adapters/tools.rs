@@ -76,25 +76,15 @@ impl ToolCall {
 
     /// A reading tool without a path is one whose form is not known.
     fn at(&self, extent: &ReadExtent) -> Vec<TracedRead> {
-        let reads = self.named(extent);
-        if reads.is_empty() {
-            vec![TracedRead::whole_tree()]
-        } else {
-            reads
-        }
+        self.named_or(extent, TracedRead::whole_tree())
     }
 
     /// A searching tool without a path searches the tree.
     fn below(&self, extent: &ReadExtent) -> Vec<TracedRead> {
-        let reads = self.named(extent);
-        if reads.is_empty() {
-            vec![TracedRead::new(".", extent.clone())]
-        } else {
-            reads
-        }
+        self.named_or(extent, TracedRead::new(".", extent.clone()))
     }
 
-    fn named(&self, extent: &ReadExtent) -> Vec<TracedRead> {
+    fn named_or(&self, extent: &ReadExtent, default: TracedRead) -> Vec<TracedRead> {
         let mut reads = Vec::new();
         for value in PATHS.iter().filter_map(|key| self.input.get(key)) {
             let list = value
@@ -107,6 +97,9 @@ impl ToolCall {
             {
                 reads.push(TracedRead::new(path, extent.clone()));
             }
+        }
+        if reads.is_empty() {
+            reads.push(default);
         }
         reads
     }

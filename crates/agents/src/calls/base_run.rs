@@ -148,7 +148,7 @@ impl Agents {
             .unwrap_or_else(PoisonError::into_inner);
         reviewed
             .iter()
-            .find(|path: &&String| {
+            .find(|path| {
                 let old = place.checkout.join(path);
                 if old.is_file() {
                     return was_read(&old);

@@ -114,7 +114,7 @@ fn listed(model: &str) -> Option<Price> {
     PRICES
         .iter()
         .find(|(name, _)| {
-            model.strip_prefix(name).is_some_and(|rest: &str| {
+            model.strip_prefix(name).is_some_and(|rest| {
                 rest.is_empty()
                     || rest
                         .strip_prefix('-')

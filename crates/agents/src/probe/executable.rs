@@ -39,7 +39,7 @@ pub fn interpreter(path: &Path) -> Vec<String> {
     let looked_up = words
         .iter()
         .skip(1)
-        .find(|word: &&String| !word.starts_with('-') && !word.contains('='))
+        .find(|word| !word.starts_with('-') && !word.contains('='))
         .filter(|_| is_env);
     words
         .first()

@@ -30,7 +30,7 @@ pub fn login(agent: &Agent) -> Login {
         .sees
         .iter()
         .copied()
-        .filter(|name: &&str| name.ends_with("_KEY") || name.ends_with("_TOKEN"))
+        .filter(|name| name.ends_with("_KEY") || name.ends_with("_TOKEN"))
         .find(|name| is_set(name))
     {
         return Login::Found(name.to_owned());

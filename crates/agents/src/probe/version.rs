@@ -40,9 +40,9 @@ impl Agents {
             .get(&name)
             .cloned()
             .or_else(|| self.cache.read::<KnownPrograms>(FILE).remove(&name));
-        if let Some(entry) = cached.filter(|entry: &KnownProgram| {
-            stamp.is_some_and(|stamp| stamp == (entry.size, entry.changed))
-        }) {
+        if let Some(entry) =
+            cached.filter(|entry| stamp.is_some_and(|stamp| stamp == (entry.size, entry.changed)))
+        {
             (program.version, program.words) = (entry.version.clone(), entry.words.clone());
             known.insert(name, entry);
             return program;

@@ -507,7 +507,7 @@ impl TranscriptFiles {
         let files = std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
         files
             .filter(|path| {
-                path.as_ref().is_ok_and(|path: &PathBuf| {
+                path.as_ref().is_ok_and(|path| {
                     path.file_name()
                         .is_some_and(|name| name.to_string_lossy().starts_with(&stem))
                 }) || path.is_err()

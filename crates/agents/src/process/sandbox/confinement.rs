@@ -93,7 +93,7 @@ impl Confinement {
             if self
                 .closed
                 .iter()
-                .all(|place: &OsString| !Path::new(place).starts_with(&path))
+                .all(|place| !Path::new(place).starts_with(&path))
             {
                 found.push(path);
                 continue;

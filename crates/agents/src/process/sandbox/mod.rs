@@ -175,9 +175,7 @@ pub fn programs(kind: AdapterKind, command: &[String]) -> Vec<AdapterKind> {
     match kind {
         AdapterKind::Acp => AdapterKind::PROGRAMS
             .iter()
-            .filter(|program: &&AdapterKind| {
-                command.iter().any(|word| word.contains(program.as_str()))
-            })
+            .filter(|program| command.iter().any(|word| word.contains(program.as_str())))
             .copied()
             .chain([kind])
             .collect(),

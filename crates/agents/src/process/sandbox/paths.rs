@@ -22,7 +22,7 @@ pub(crate) fn own_folders(profile: &Profile, env: &BTreeMap<OsString, OsString>)
     profile
         .folders
         .iter()
-        .filter_map(|(name, in_home, sub): &(&str, &str, &str)| {
+        .filter_map(|(name, in_home, sub)| {
             let folder =
                 variable(env, name).or_else(|| Some(variable(env, "HOME")?.join(in_home)))?;
             folder.is_absolute().then(|| folder.join(sub))

@@ -256,7 +256,7 @@ fn named(kinds: &[AdapterKind], agent: &Agent, env: &BTreeMap<OsString, OsString
         .command
         .iter()
         .skip(1)
-        .map(|word: &String| PathBuf::from(word.rsplit('=').next().unwrap_or_default()));
+        .map(|word| PathBuf::from(word.rsplit('=').next().unwrap_or_default()));
     let folder = script(agent).and_then(|path| Some(path.parent()?.to_owned()));
     let named = words.chain(folder);
     let named = named.chain(agent.env.values().map(PathBuf::from));

@@ -40,7 +40,7 @@ pub(super) fn all() -> BTreeSet<PathBuf> {
 fn in_table(table: &str) -> Vec<PathBuf> {
     table
         .lines()
-        .filter_map(|line: &str| {
+        .filter_map(|line| {
             let at = line
                 .match_indices(' ')
                 .map(|(at, _)| at + 1)
@@ -54,7 +54,7 @@ fn mount_points(table: &str) -> Vec<PathBuf> {
     // The kernel escapes a space in a path as `\040`.
     table
         .lines()
-        .filter_map(|line: &str| {
+        .filter_map(|line| {
             line.split(' ')
                 .nth(4)
                 .map(|path| PathBuf::from(path.replace("\\040", " ")))

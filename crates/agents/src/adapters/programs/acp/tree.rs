@@ -12,7 +12,7 @@ pub(super) fn readable(root: &Path, path: &Path) -> Option<PathBuf> {
     let is_allowed = file.strip_prefix(&root).is_ok_and(|inner| {
         !inner
             .components()
-            .any(|part: Component<'_>| part.as_os_str().eq_ignore_ascii_case(".git"))
+            .any(|part| part.as_os_str().eq_ignore_ascii_case(".git"))
     });
     is_allowed.then_some(file)
 }
