@@ -356,7 +356,7 @@ impl MergeInput {
             .chain(
                 self.members
                     .iter()
-                    .map(|member: &Member| (member.id.clone(), member.id.clone())),
+                    .map(|member| (member.id.clone(), member.id.clone())),
             )
             .collect();
         // Models change the case, the spaces and the quotes of an id. `None` marks a name that two findings share.
@@ -485,7 +485,7 @@ mod tests {
         let rows: Vec<_> = input
             .members
             .iter()
-            .map(|member: &Member| {
+            .map(|member| {
                 let RawFinding {
                     file,
                     line,

@@ -305,7 +305,7 @@ impl Fence<'_> {
     fn rulings(&self, what: &str, rulings: &[RulingInForce]) -> String {
         self.lines(
             what,
-            rulings.iter().map(|ruling: &RulingInForce| {
+            rulings.iter().map(|ruling| {
                 let place = ruling
                     .location
                     .as_ref()
@@ -329,7 +329,7 @@ impl Fence<'_> {
     fn written(&self, written: &[CoderWritten]) -> String {
         self.lines(
             "written by the coder",
-            written.iter().map(|file: &CoderWritten| {
+            written.iter().map(|file| {
                 let ranges = joined(&file.lines, |range| lines(*range));
                 let what = if ranges.is_empty() {
                     "the whole file"
@@ -428,7 +428,7 @@ impl Fence<'_> {
         positions
             .iter()
             .enumerate()
-            .map(|(index, position): (usize, &StagePosition)| {
+            .map(|(index, position)| {
                 let approach = format!("approach_{}", stage::label(index));
                 let text =
                     self.around(&format!("answer={approach}"), position.content.as_written());

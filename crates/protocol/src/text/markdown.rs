@@ -286,7 +286,7 @@ pub fn dedent(text: &str) -> String {
     let shared = lines
         .iter()
         .filter(|line| !line.is_empty())
-        .map(|line: &&str| {
+        .map(|line| {
             line.bytes()
                 .take_while(|byte| matches!(byte, b' ' | b'\t'))
                 .count()

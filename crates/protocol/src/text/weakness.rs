@@ -19,7 +19,7 @@ pub fn read(value: &LenientValue) -> Result<Option<Cwe>, String> {
     }
     words
         .into_iter()
-        .find(|word: &String| word.contains(|c: char| c.is_ascii_digit()))
+        .find(|word| word.contains(|c: char| c.is_ascii_digit()))
         .map_or(Ok(None), Err)
 }
 

@@ -210,7 +210,7 @@ impl<'a> Results<'a> {
         let is_grave_enough = findings.iter().any(is_grave) || !above.into_iter().any(is_grave);
         is_announced
             && is_behind_prose
-            && earlier.iter().all(|block: &Block| {
+            && earlier.iter().all(|block| {
                 let of = &block.result.findings;
                 of.is_empty()
                     || of

@@ -178,7 +178,7 @@ fn missing(object: &Map<String, Value>, required: &[String]) -> Vec<String> {
     required
         .iter()
         .filter(|field| {
-            object.get(*field).is_none_or(|value: &Value| match value {
+            object.get(*field).is_none_or(|value| match value {
                 Value::Null => true,
                 Value::String(text) => text.trim().is_empty(),
                 Value::Array(items) => items.is_empty(),

@@ -31,7 +31,7 @@ pub fn quoted_finding(text: &str) -> Option<String> {
         .filter(|line| matches!(structure.classify(line), LineKind::Code | LineKind::Quote));
     let mut lines = lines.map(|line| line.trim_start_matches(['>', ' ']));
     lines
-        .find(|line: &&str| BRACKETED.is_match(line) && location::find(line).is_some())
+        .find(|line| BRACKETED.is_match(line) && location::find(line).is_some())
         .map(str::to_owned)
 }
 

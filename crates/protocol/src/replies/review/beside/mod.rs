@@ -469,7 +469,7 @@ fn joins(words: &[String], start: usize, end: usize) -> bool {
                 | "single"
         )
     });
-    !between.iter().any(|word: &String| {
+    !between.iter().any(|word| {
         let word = word.as_str();
         let is_reading = words::READS.contains(word) && !words::FOUND.contains(word);
         is_reading
@@ -498,7 +498,7 @@ fn joins(words: &[String], start: usize, end: usize) -> bool {
         || is_direct
         || between
             .iter()
-            .any(|word: &String| words::FOUND.contains(word.as_str())))
+            .any(|word| words::FOUND.contains(word.as_str())))
 }
 
 const PHRASES: &[&str] = &[

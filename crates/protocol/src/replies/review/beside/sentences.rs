@@ -404,7 +404,7 @@ fn names_line(text: &str) -> bool {
         if matches!(word, "line" | "lines" | "zeile" | "ligne" | "línea")
             && words
                 .peek()
-                .is_some_and(|next: &&str| next.bytes().all(|byte| byte.is_ascii_digit()))
+                .is_some_and(|next| next.bytes().all(|byte| byte.is_ascii_digit()))
         {
             return true;
         }
@@ -447,7 +447,7 @@ fn tokens(text: &str) -> Vec<String> {
             continue;
         }
         // `None` is a value of the code, except where it answers a question, as in `Findings: None`.
-        let is_value = core == "None" && tokens.last().is_some_and(|last: &String| last != ":");
+        let is_value = core == "None" && tokens.last().is_some_and(|last| last != ":");
         if is_code(core) || is_value {
             word.push('§');
         } else {

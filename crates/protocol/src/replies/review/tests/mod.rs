@@ -18,7 +18,7 @@ fn findings(text: &str) -> Vec<String> {
     read(text)
         .findings
         .iter()
-        .map(|finding: &RawFinding| {
+        .map(|finding| {
             let tag = finding.severity.tag.map_or_else(
                 || format!("?{}", finding.severity.raw),
                 |tag| tag.to_string(),
@@ -603,7 +603,7 @@ fn places(text: &str) -> Vec<String> {
     read(text)
         .findings
         .iter()
-        .map(|finding: &RawFinding| {
+        .map(|finding| {
             let mut shown = finding.title.as_written().to_owned();
             for place in finding.locations() {
                 shown.push_str(&format!("|{place}"));
