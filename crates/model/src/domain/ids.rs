@@ -133,7 +133,7 @@ impl RulingRef {
         }
         let mut named = shown
             .iter()
-            .filter(|known: &&Self| matches!(known, Self::Shared(id) if id.0.starts_with(&digits)))
+            .filter(|known| matches!(known, Self::Shared(id) if id.0.starts_with(&digits)))
             .filter(|_| digits.len() >= Self::SHOWN);
         named.next().filter(|_| named.next().is_none())
     }

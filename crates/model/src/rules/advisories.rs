@@ -155,7 +155,7 @@ impl Advisory {
         let matches = self
             .affected
             .iter()
-            .filter(|affected: &&Affected| {
+            .filter(|affected| {
                 affected.package.as_ref().is_some_and(|package| {
                     Ecosystem::parse(&package.ecosystem) == Some(locked.ecosystem)
                         && locked.ecosystem.canonical(&package.name) == locked.name

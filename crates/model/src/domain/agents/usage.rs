@@ -74,7 +74,7 @@ impl Price {
     pub fn parse(text: &str) -> Option<Self> {
         let numbers = text
             .split('/')
-            .map(|part: &str| {
+            .map(|part| {
                 part.trim()
                     .parse()
                     .ok()

@@ -253,7 +253,7 @@ impl SharedRuling {
                 "names no judge, panel or person",
             ),
             (
-                !self.by.person.iter().all(|name: &String| {
+                !self.by.person.iter().all(|name| {
                     !name.trim().is_empty()
                         && name.len() <= 200
                         && !name.chars().any(char::is_control)

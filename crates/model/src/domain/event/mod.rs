@@ -554,7 +554,7 @@ impl<'de> Deserialize<'de> for EventKind {
         read.find(|read| {
             !read
                 .as_ref()
-                .is_err_and(|error: &D::Error| error.to_string().starts_with("unknown variant"))
+                .is_err_and(|error| error.to_string().starts_with("unknown variant"))
         })
         .unwrap_or_else(|| {
             Err(D::Error::custom(format!(

@@ -41,7 +41,7 @@ impl AdvisoryStatus {
 
     /// Returns the strongest advisory status of several findings that describe the same problem.
     pub fn of<'a>(all: impl Iterator<Item = &'a Self>) -> Self {
-        all.max_by_key(|status: &&Self| match status {
+        all.max_by_key(|status| match status {
             Self::Unasked => 0,
             Self::Nothing => 1,
             Self::Patched { .. } => 2,

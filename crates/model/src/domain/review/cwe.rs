@@ -91,7 +91,7 @@ impl Cwe {
         let ancestors = self.ancestors();
         SECURITY
             .iter()
-            .any(|entry: &u16| *entry == self.0 || ancestors.contains(entry))
+            .any(|entry| *entry == self.0 || ancestors.contains(entry))
     }
 
     fn weakness(self) -> Option<&'static Weakness> {

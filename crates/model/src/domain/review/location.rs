@@ -32,9 +32,9 @@ impl Location {
 /// Whether a path is lexically inside the tree and outside `.git`.
 pub fn is_inside(path: &str) -> bool {
     path.len() <= 4096
-        && path.split('/').all(|part: &str| {
-            !matches!(part, "" | "." | "..") && !part.eq_ignore_ascii_case(".git")
-        })
+        && path
+            .split('/')
+            .all(|part| !matches!(part, "" | "." | "..") && !part.eq_ignore_ascii_case(".git"))
         && !path.contains('\\')
         && !path.chars().any(char::is_control)
 }

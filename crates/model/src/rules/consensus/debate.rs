@@ -222,9 +222,10 @@ impl Effect<'_> {
         let gave_way = self
             .defence
             .is_some_and(|said| said.word != DefenceWord::Defend);
-        self.examinations.iter().any(|said: &&Examination| {
-            said.word == ExaminationWord::Disagree && is_substantive(&said.reasoning)
-        }) && !gave_way
+        self.examinations
+            .iter()
+            .any(|said| said.word == ExaminationWord::Disagree && is_substantive(&said.reasoning))
+            && !gave_way
     }
 }
 

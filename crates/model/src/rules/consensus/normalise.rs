@@ -262,7 +262,7 @@ fn fold(entries: Vec<NormalMember<'_>>) -> Vec<NormalMember<'_>> {
         if let Some(at) = same
             .iter()
             .rev()
-            .find(|at: &&usize| match (kept[**at].lines, entry.lines) {
+            .find(|at| match (kept[**at].lines, entry.lines) {
                 (None, None) => true,
                 (Some(_), Some(_)) => kept[**at].place(&entry) == PlaceMatch::Same,
                 _ => false,

@@ -188,7 +188,7 @@ fn named(
     let shown: Vec<String> = all
         .iter()
         .take(NAMED)
-        .map(|group: &&Group| {
+        .map(|group| {
             let member = &members[group.members[0]];
             format!("{} ({})", member.title(), evidence::place(member))
         })

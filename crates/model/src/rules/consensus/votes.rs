@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::debate::{Debate, Effect, Examination, Index, reviewers};
+use super::debate::{Debate, Effect, Index, reviewers};
 use super::evidence::{self, Evidence};
 use super::group::{
     Agreement, ConflictKind, EvidenceChallenge, Group, GroupState, Level, Member, Policy,
@@ -354,7 +354,7 @@ impl<'a> Votes<'a> {
     fn assessments(&self) -> Vec<Assessment> {
         let examinations = self.effect.examinations.iter();
         examinations
-            .map(|said: &&Examination| Assessment {
+            .map(|said| Assessment {
                 reviewer: AgentName::from(said.by.as_str()),
                 action: said.word,
                 adjustment: self.effect.adjustment(said),

@@ -39,7 +39,7 @@ impl<'a> Coders<'a> {
     pub fn of(coders: impl Iterator<Item = &'a Agent>) -> Self {
         Self(
             coders
-                .map(|coder: &'a Agent| {
+                .map(|coder| {
                     let domains = coder.domain.iter().map(|domain| Domain::of(domain));
                     (coder, domains.collect())
                 })

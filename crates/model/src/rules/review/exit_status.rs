@@ -44,7 +44,7 @@ pub fn exit(facts: &Facts) -> ExitReason {
                 || facts
                     .mandatory
                     .iter()
-                    .any(|state: &FindingState| !state.is_closed() && !is_disputed(state)),
+                    .any(|state| !state.is_closed() && !is_disputed(state)),
             ExitReason::FindingsOpen,
         ),
         (

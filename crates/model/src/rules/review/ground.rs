@@ -68,7 +68,7 @@ fn is_test(name: &str) -> bool {
     lower.starts_with("test_")
         || lower.starts_with("testutil")
         || lower == "conftest"
-        || words.into_iter().any(|word: &str| {
+        || words.into_iter().any(|word| {
             lower
                 .strip_suffix(word)
                 .is_some_and(|before| before.is_empty() || before.ends_with(['_', '.', '-']))

@@ -46,7 +46,7 @@ fn names_something(text: &str) -> bool {
     names_code(text)
         || text.contains(|c: char| c.is_ascii_digit())
         || text.contains("://")
-        || text.split_whitespace().any(|word: &str| {
+        || text.split_whitespace().any(|word| {
             let mut parts = word.split('.').skip(1);
             parts.any(|part| part.starts_with(char::is_alphanumeric)) && !word.starts_with('.')
         })

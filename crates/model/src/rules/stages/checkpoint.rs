@@ -130,7 +130,7 @@ mod tests {
         words
             .iter()
             .enumerate()
-            .map(|(index, word): (usize, &&str)| {
+            .map(|(index, word)| {
                 let given = QuestionAnswer {
                     id: "q1".to_owned(),
                     answer: (*word).into(),

@@ -115,7 +115,7 @@ pub fn rule(finding: &Finding, findings: &[Finding], votes: &[PanelVote; 3]) -> 
     };
     let winners: Vec<&PanelVote> = votes
         .iter()
-        .filter(|vote: &&PanelVote| {
+        .filter(|vote| {
             vote.ruling.as_ref().is_some_and(|ruling| {
                 let merged =
                     action(ruling) == VoteAction::Merge && decision.action == VoteAction::Keep;

@@ -240,7 +240,7 @@ impl Finder<'_> {
         mut look: impl FnMut(usize),
     ) {
         let entry = &self.entries[index];
-        let scattered = self.scattered.iter().filter(|other: &&usize| {
+        let scattered = self.scattered.iter().filter(|other| {
             let distance = entry.distance(&self.entries[**other]);
             **other != index && matches!(distance, Some(Distance::Lines(lines)) if lines <= FAR)
         });

@@ -63,7 +63,7 @@ impl<'a> Wordings<'a> {
         Self {
             profiles: anchors
                 .into_iter()
-                .map(|anchor: &'a Anchor| Profile {
+                .map(|anchor| Profile {
                     anchor,
                     words: WordList::of([anchor.text.as_str()]),
                     names: CodeNames::of(&anchor.names, &vectors),

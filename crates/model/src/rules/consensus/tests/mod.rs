@@ -28,7 +28,7 @@ fn members(claims: &[Claim]) -> Vec<Member> {
     claims
         .iter()
         .cloned()
-        .map(|claim: Claim| Member {
+        .map(|claim| Member {
             id: claim.id,
             model: claim.model,
             block: claim.block,
