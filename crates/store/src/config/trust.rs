@@ -120,7 +120,7 @@ pub fn agents(project: &Layer) -> BTreeSet<AgentName> {
     let agents = project
         .agents
         .iter()
-        .filter(|agent: &&GivenAgent| !relevant(agent, &mut Vec::new()).is_empty());
+        .filter(|agent| !relevant(agent, &mut Vec::new()).is_empty());
     agents
         .map(|agent| AgentName::from(agent.name.as_str()))
         .collect()

@@ -260,18 +260,18 @@ impl Journal {
         run: &RunId,
         work: impl FnOnce(&mut Tail<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, JournalError> {
-        let all = || {
-            let tx = self
-                .db
-                .transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let mut tail = Tail::of(&tx, run, self.redacts)?;
-            let result = work(&mut tail)?;
-            let is_kept = tail.is_kept;
-            tail.finish()?;
-            tx.commit()?;
-            Ok((result, is_kept))
-        };
-        let (result, is_kept) = all().map_err(|error| fault(&self.path, error))?;
+        let (result, is_kept) = self
+            .db
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .and_then(|tx| {
+                let mut tail = Tail::of(&tx, run, self.redacts)?;
+                let result = work(&mut tail)?;
+                let is_kept = tail.is_kept;
+                tail.finish()?;
+                tx.commit()?;
+                Ok((result, is_kept))
+            })
+            .map_err(|error| fault(&self.path, error))?;
         if is_kept && let Err(error) = self.back_up() {
             warn!("the history could not be copied: {error}");
         }

@@ -46,20 +46,19 @@ impl Journal {
             let id = DisputeId::of(&record.run, record.dispute.finding.id).0;
             copied.push((id, projections::json(&record)));
         }
-        copied.retain(|(id, _): &(String, String)| !own.contains(id));
-        let all = || -> rusqlite::Result<()> {
-            let tx = self
-                .db
-                .transaction_with_behavior(TransactionBehavior::Immediate)?;
-            for (id, body) in copied {
-                tx.prepare_cached(
-                    "INSERT OR IGNORE INTO record (dispute, source, body) VALUES (?1, ?2, ?3)",
-                )?
-                .execute([id.as_str(), source, body.as_str()])?;
-            }
-            tx.commit()
-        };
-        all().map_err(|error| fault(&self.path, error))
+        copied.retain(|(id, _)| !own.contains(id));
+        self.db
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .and_then(|tx| {
+                for (id, body) in copied {
+                    tx.prepare_cached(
+                        "INSERT OR IGNORE INTO record (dispute, source, body) VALUES (?1, ?2, ?3)",
+                    )?
+                    .execute([id.as_str(), source, body.as_str()])?;
+                }
+                tx.commit()
+            })
+            .map_err(|error| fault(&self.path, error))
     }
 
     fn own_ids(&self) -> Result<BTreeSet<String>, JournalError> {
@@ -161,6 +160,6 @@ fn passes(record: &DisputeRecord, filter: &DisputeFilter) -> bool {
         && filter
             .reviewer
             .as_ref()
-            .is_none_or(|name: &String| dispute.finding.raised_by.iter().any(|by| by.0 == *name))
+            .is_none_or(|name| dispute.finding.raised_by.iter().any(|by| by.0 == *name))
         && filter.since.is_none_or(|since| *opened_at >= since)
 }

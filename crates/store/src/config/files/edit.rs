@@ -145,7 +145,7 @@ fn take(document: &mut Value, path: &[String]) {
     };
     match document.pointer_mut(&pointer(parents)) {
         Some(Value::Object(map)) => drop(map.shift_remove(last)),
-        Some(Value::Array(list)) => drop(last.parse().map(|index: usize| list.remove(index))),
+        Some(Value::Array(list)) => drop(last.parse().map(|index| list.remove(index))),
         _ => {}
     }
 }
@@ -192,14 +192,14 @@ fn verified(
     let found = candidates
         .into_iter()
         .flatten()
-        .map(|changed: String| {
+        .map(|changed| {
             if crlf {
                 changed.replace("\r\n", "\n").replace('\n', "\r\n")
             } else {
                 changed
             }
         })
-        .find(|changed: &String| {
+        .find(|changed| {
             read(changed).is_ok_and(|after| pruned(after) == wanted)
                 && lost_comments(text, changed) <= lost
         });

@@ -51,7 +51,7 @@ pub fn user_config_file() -> Result<PathBuf, NoHome> {
 pub fn project_root(start: &Path) -> PathBuf {
     start
         .ancestors()
-        .find(|folder: &&Path| {
+        .find(|folder| {
             [".glee", ".git"]
                 .iter()
                 .any(|mark| folder.join(mark).symlink_metadata().is_ok())

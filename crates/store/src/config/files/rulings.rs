@@ -161,7 +161,7 @@ pub fn write(ruling: &SharedRuling) -> Result<String, ShareError> {
         .chain(entries().map(text))
         .collect();
     let written =
-        Some(wide).filter(|text: &String| yaml::parse(text).is_ok_and(|node| node.json() == value));
+        Some(wide).filter(|text| yaml::parse(text).is_ok_and(|node| node.json() == value));
     let written = written.unwrap_or_else(|| {
         std::iter::once(HEAD.to_owned())
             .chain(entries().map(line))
@@ -194,7 +194,7 @@ fn block(key: &str, text: &str) -> Option<String> {
     let is_block = text.contains('\n')
         && !text.ends_with('\n')
         && !text.starts_with(char::is_whitespace)
-        && text.split('\n').all(|line: &str| {
+        && text.split('\n').all(|line| {
             !line
                 .chars()
                 .any(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}'))
@@ -203,7 +203,7 @@ fn block(key: &str, text: &str) -> Option<String> {
         format!(
             "{key}: |-\n{}",
             text.split('\n')
-                .map(|line: &str| {
+                .map(|line| {
                     if line.is_empty() {
                         "\n".to_owned()
                     } else {

@@ -216,10 +216,10 @@ pub fn flow(value: &Value) -> String {
 
 /// Formats a text as a YAML scalar, with double quotes only if the text needs quotes.
 fn word(text: &str) -> String {
-    let plain = text.chars().all(|c: char| {
-        c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | '+' | '=' | ' ' | ':')
-    }) && parse(&format!("{{a: {text}}}"))
-        .is_ok_and(|node| node.json() == json!({ "a": text }));
+    let plain = text
+        .chars()
+        .all(|c| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | '+' | '=' | ' ' | ':'))
+        && parse(&format!("{{a: {text}}}")).is_ok_and(|node| node.json() == json!({ "a": text }));
     if plain { text.to_owned() } else { quoted(text) }
 }
 

@@ -74,7 +74,7 @@ fn value(layers: &ConfigLayers, key: &'static SettingKey) -> Result<Setting, Con
         &layers.variables,
         &layers.flags,
     ]
-    .map(|layer: &Layer| layer.values.get(name));
+    .map(|layer| layer.values.get(name));
     // A flag, like the project's file, is allowed to set a key that is marked `@own`, because Glee passes the
     // recorded settings of a run as flags.
     if let Some(Setting { origin, .. }) = user.or(variable).filter(|_| key.is_of_project()) {
@@ -172,12 +172,9 @@ fn disjoint(values: &mut BTreeMap<String, Setting>) -> Result<(), ConfigError> {
                 Ordering::Greater => (mandatory, optional),
                 Ordering::Equal => {
                     let others = words(&values[optional].value);
-                    if let Some(tag) =
-                        words(&values[mandatory].value)
-                            .into_iter()
-                            .find(|tag: &String| {
-                                others.iter().any(|other| other.eq_ignore_ascii_case(tag))
-                            })
+                    if let Some(tag) = words(&values[mandatory].value)
+                        .into_iter()
+                        .find(|tag| others.iter().any(|other| other.eq_ignore_ascii_case(tag)))
                     {
                         return Err(ConfigError::BothWays {
                             tag,

@@ -430,24 +430,23 @@ impl Measures<'_> {
 
     fn rule(&self, dispute: DisputeNumber, record: &RulingRecord) -> rusqlite::Result<()> {
         self.follow(dispute)?;
-        let votes: Vec<(&str, Option<&str>)> =
-            match &record.by {
-                Ruler::Judge { name } => vec![(&name.0, decided(record.ruling.ruling))],
-                Ruler::Panel => {
-                    let votes = record.votes.iter();
-                    votes
-                        .map(|vote| {
-                            (
-                                vote.judge.0.as_str(),
-                                vote.ruling.as_ref().and_then(
-                                    |ruling: &glee_model::domain::Ruling| decided(ruling.ruling),
-                                ),
-                            )
-                        })
-                        .collect()
-                }
-                Ruler::Human(_) | Ruler::Policy => return Ok(()),
-            };
+        let votes: Vec<(&str, Option<&str>)> = match &record.by {
+            Ruler::Judge { name } => vec![(&name.0, decided(record.ruling.ruling))],
+            Ruler::Panel => {
+                let votes = record.votes.iter();
+                votes
+                    .map(|vote| {
+                        (
+                            vote.judge.0.as_str(),
+                            vote.ruling
+                                .as_ref()
+                                .and_then(|ruling| decided(ruling.ruling)),
+                        )
+                    })
+                    .collect()
+            }
+            Ruler::Human(_) | Ruler::Policy => return Ok(()),
+        };
         self.change_disputed(dispute, |finding| {
             let judged = decided(record.ruling.ruling);
             finding.write("UPDATE measured SET judged = ?3 WHERE run = ?1 AND finding = ?2", &[&judged])?;

@@ -210,7 +210,7 @@ fn keep(db: &Connection, dispute: DisputeNumber, named: &[FindingId]) -> rusqlit
     let known = known.collect::<rusqlite::Result<Vec<FindingId>>>()?;
     let (kept, left): (Vec<FindingId>, Vec<FindingId>) = known
         .into_iter()
-        .partition(|id: &FindingId| named.iter().any(|named| named.addresses(*id)));
+        .partition(|id| named.iter().any(|named| named.addresses(*id)));
     if kept.is_empty() || left.is_empty() {
         return Ok(());
     }

@@ -50,20 +50,21 @@ impl Journal {
     }
 
     /// Reads the rows one by one. The function keeps only one event in memory at a time.
-    fn stream(
+    pub(crate) fn stream(
         &self,
         sql: &str,
         params: impl Params,
         mut take: impl FnMut(&Event),
     ) -> Result<(), JournalError> {
-        let all = || -> rusqlite::Result<()> {
-            let mut statement = self.db.prepare_cached(sql)?;
-            let mut rows = statement.query(params)?;
-            while let Some(row) = rows.next()? {
-                take(&event(row)?);
-            }
-            Ok(())
-        };
-        all().map_err(|error| self.fault(error))
+        self.db
+            .prepare_cached(sql)
+            .and_then(|mut statement| {
+                let mut rows = statement.query(params)?;
+                while let Some(row) = rows.next()? {
+                    take(&event(row)?);
+                }
+                Ok(())
+            })
+            .map_err(|error| self.fault(error))
     }
 }

@@ -54,17 +54,9 @@ impl Journal {
         self.events_where(run, ALL)
     }
 
-    pub fn each(&self, run: &RunId, mut take: impl FnMut(&Event)) -> Result<(), JournalError> {
+    pub fn each(&self, run: &RunId, take: impl FnMut(&Event)) -> Result<(), JournalError> {
         let sql = format!("SELECT id, run, seq, at, body FROM event WHERE {ALL} ORDER BY seq");
-        let mut all = || -> rusqlite::Result<()> {
-            let mut statement = self.db.prepare_cached(&sql)?;
-            let mut rows = statement.query([&run.0])?;
-            while let Some(row) = rows.next()? {
-                take(&event(row)?);
-            }
-            Ok(())
-        };
-        all().map_err(|error| self.fault(error))
+        self.stream(&sql, [&run.0], take)
     }
 
     pub fn last_watch(&self, root: &str) -> Result<Option<RunId>, JournalError> {
@@ -312,13 +304,10 @@ impl Journal {
         params: impl Params,
         read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>, JournalError> {
-        let all = || -> rusqlite::Result<Vec<T>> {
-            self.db
-                .prepare_cached(sql)?
-                .query_map(params, read)?
-                .collect()
-        };
-        all().map_err(|error| self.fault(error))
+        self.db
+            .prepare_cached(sql)
+            .and_then(|mut statement| statement.query_map(params, read)?.collect())
+            .map_err(|error| self.fault(error))
     }
 }
 

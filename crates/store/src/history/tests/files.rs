@@ -34,7 +34,7 @@ fn files_and_folders_are_private() {
         &transcripts,
         transcripts.parent().unwrap(),
     ]
-    .map(|path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777);
+    .map(|path| fs::metadata(path).unwrap().permissions().mode() & 0o777);
     assert_eq!(modes, [0o600, 0o700, 0o700, 0o700]);
     let hostile = journal.transcripts(&RunId("../../x".to_owned())).unwrap();
     assert_eq!(hostile.parent(), transcripts.parent());

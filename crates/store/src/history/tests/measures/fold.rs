@@ -289,7 +289,7 @@ impl Fold {
                 let votes = JUDGES
                     .into_iter()
                     .zip(&words)
-                    .map(|(judge, word): (&str, &Option<RulingWord>)| PanelVote {
+                    .map(|(judge, word)| PanelVote {
                         judge: AgentName::from(judge),
                         ruling: word.map(Ruling::bare),
                         error: None,
@@ -577,15 +577,14 @@ impl Fold {
                 sum.overturned +=
                     u64::from(judged.is_some() && known.person.is_some() && judged != known.person);
                 sum.fixed += u64::from(fixed.is_some());
-                sum.reverted +=
-                    u64::from(fixed.is_some_and(|((run, id), known): &(&Key, &Known)| {
-                        known.undone
-                            || (self
-                                .findings
-                                .get(&(*run, FindingId::new(2)))
-                                .is_some_and(Known::is_fixed)
-                                && *id == FindingId::new(1))
-                    }));
+                sum.reverted += u64::from(fixed.is_some_and(|((run, id), known)| {
+                    known.undone
+                        || (self
+                            .findings
+                            .get(&(*run, FindingId::new(2)))
+                            .is_some_and(Known::is_fixed)
+                            && *id == FindingId::new(1))
+                }));
                 let audits = known
                     .dispute
                     .and_then(|number| self.audits.get(&number))
