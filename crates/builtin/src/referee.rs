@@ -101,7 +101,7 @@ impl Tree<'_> {
     /// exists in several folders, the innermost folder applies.
     fn resolve(&self, reference: &mut Reference, from: &str) {
         let path = meanings(&reference.path, from)
-            .find(|path: &String| self.text(path).is_some() || self.has_folder(path));
+            .find(|path| self.text(path).is_some() || self.has_folder(path));
         reference.path = path.unwrap_or_else(|| std::mem::take(&mut reference.path));
     }
 

@@ -31,7 +31,7 @@ pub(crate) fn review(files: &[SourceFile], root: &Path) -> Result<Body, CatalogE
     let read = if unread.is_empty() {
         files
             .iter()
-            .all(|file: &SourceFile| language::without_rules(&file.path).is_none())
+            .all(|file| language::without_rules(&file.path).is_none())
             .then_some(CodeRead::All)
     } else {
         Some(CodeRead::Part)

@@ -90,7 +90,7 @@ pub(crate) fn lines(node: &Syntax<'_>) -> (u32, u32) {
 pub(crate) fn covering<'a>(tree: &'a SyntaxTree, range: &Range<usize>) -> Syntax<'a> {
     let mut node = tree.root();
     loop {
-        let Some(inner) = node.children().find(|child: &Syntax<'_>| {
+        let Some(inner) = node.children().find(|child| {
             let at = child.range();
             at.start <= range.start && range.end <= at.end && !at.is_empty()
         }) else {

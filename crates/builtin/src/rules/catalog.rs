@@ -183,7 +183,7 @@ impl Loading {
         let globals = DeserializeEnv::parse_global_utils(shared)
             .map_err(|error| invalid("packaged rules", 1, &chain(&error)))?;
         for RuleFile { path, rules, .. } in files() {
-            for document in rules.split("\n---\n").filter(|document: &&str| {
+            for document in rules.split("\n---\n").filter(|document| {
                 packaged_id(document).is_some_and(|id| ids.is_none_or(|ids| ids.contains(id)))
             }) {
                 for rule in parse::<SerializableRuleConfig<SupportLang>>(path, document)? {
@@ -321,7 +321,7 @@ fn compile(
     globals: &GlobalRules,
 ) -> Result<RuleConfig<SupportLang>, String> {
     rule.language = language;
-    RuleConfig::try_from(rule, globals).map_err(|error: RuleConfigError| chain(&error))
+    RuleConfig::try_from(rule, globals).map_err(|error| chain(&error))
 }
 
 fn parse<'a, T: Deserialize<'a>>(file: &str, text: &'a str) -> Result<Vec<T>, CatalogError> {

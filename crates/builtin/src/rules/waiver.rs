@@ -67,7 +67,7 @@ fn read(lines: &[Line], rule: &str) -> Option<Waiver> {
 }
 
 fn block_above(comments: &[Line], line: u32) -> &[Line] {
-    let Some(last) = line.checked_sub(1).and_then(|number: u32| {
+    let Some(last) = line.checked_sub(1).and_then(|number| {
         comments
             .iter()
             .position(|comment| comment.number == number && comment.alone)
@@ -86,15 +86,14 @@ fn block_above(comments: &[Line], line: u32) -> &[Line] {
 
 fn statement_line(tree: &SyntaxTree, hit: &Hit) -> u32 {
     let node = symbols::covering(tree, &hit.range);
-    let statement =
-        std::iter::once(node.clone())
-            .chain(node.ancestors())
-            .find(|node: &Syntax<'_>| {
-                let kind = node.kind();
-                kind.ends_with("_statement")
-                    || kind.ends_with("_declaration")
-                    || kind.ends_with("_item")
-            });
+    let statement = std::iter::once(node.clone())
+        .chain(node.ancestors())
+        .find(|node| {
+            let kind = node.kind();
+            kind.ends_with("_statement")
+                || kind.ends_with("_declaration")
+                || kind.ends_with("_item")
+        });
     statement.map_or(hit.lines.0, |statement| symbols::lines(&statement).0)
 }
 

@@ -70,7 +70,7 @@ impl Tree {
         self.review(paths)
             .unwrap()
             .iter()
-            .map(|finding: &Value| {
+            .map(|finding| {
                 let text = |key: &str| finding[key].as_str().unwrap().to_owned();
                 format!("{} at {}:{}", text("rule"), text("file"), finding["line"])
             })
