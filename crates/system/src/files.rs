@@ -127,7 +127,7 @@ fn what(kind: FileType) -> &'static str {
 
 fn is_empty_device(found: &Metadata) -> bool {
     found.file_type().is_char_device()
-        && std::fs::metadata("/dev/null").is_ok_and(|null: Metadata| null.rdev() == found.rdev())
+        && std::fs::metadata("/dev/null").is_ok_and(|null| null.rdev() == found.rdev())
 }
 
 /// Duplicates standard input if `path` is a name of standard input, such as `/dev/stdin`. If standard input is a
