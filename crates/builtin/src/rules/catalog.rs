@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use ast_grep_config::{
-    DeserializeEnv, GlobalRules, RuleCollection, RuleConfig, RuleConfigError,
-    SerializableGlobalRule, SerializableRuleConfig, Severity, from_multiple,
+    DeserializeEnv, GlobalRules, RuleCollection, RuleConfig, SerializableGlobalRule,
+    SerializableRuleConfig, Severity, from_multiple,
 };
 use ast_grep_language::SupportLang;
 use serde::{Deserialize, Serialize};

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::scan::{Hit, SyntaxTree};
-use crate::code::symbols::{self, Syntax};
+use crate::code::symbols;
 
 const MARK: &str = "glee-allow:";
 
