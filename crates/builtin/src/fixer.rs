@@ -92,11 +92,11 @@ fn answer(items: &[Item], done: &mut BTreeMap<FindingId, Fix>) -> Body {
 }
 
 /// Applies the fixes of a file from bottom to top, so that a fix does not move the lines of the remaining fixes.
-fn fix_file<'a>(
+fn fix_file(
     catalog: &Catalog,
     root: &Path,
     path: &str,
-    mut items: Vec<&'a Item>,
+    mut items: Vec<&Item>,
 ) -> Vec<(FindingId, Fix)> {
     let mut source = match SourceText::read(root, path) {
         Ok(source) => source,

@@ -226,12 +226,10 @@ fn events() -> String {
     let structures: BTreeMap<String, syn::Fields> = structures(EVENTS)
         .chain(structures("crates/model/src/domain/review/reuse.rs"))
         .collect();
-    let groups = enumerations(EVENTS)
-        .into_iter()
-        .filter(|item| {
-            let name = item.ident.to_string();
-            name.ends_with("Event") && name != "Event"
-        });
+    let groups = enumerations(EVENTS).into_iter().filter(|item| {
+        let name = item.ident.to_string();
+        name.ends_with("Event") && name != "Event"
+    });
     for group in groups {
         let name = group
             .ident

@@ -59,7 +59,11 @@ fn carry_on(scene: &Scene) -> crate::support::Output {
 }
 
 pub(crate) fn add(cases: &mut Cases) {
-    cases.heavy("kills at random times", "resumed to the same end", at_random);
+    cases.heavy(
+        "kills at random times",
+        "resumed to the same end",
+        at_random,
+    );
     const ROW: &str = "SIGKILL of Glee at each event";
     for kind in Kind::ALL {
         for adapter in Adapter::ALL {

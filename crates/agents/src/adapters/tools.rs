@@ -186,7 +186,7 @@ fn reads_of_program(program: &str, words: &[String], is_piped: bool) -> Option<V
             Some(below(&operands, &ReadExtent::Names { glob: None }))
         }
         "rg" | "grep" => {
-            if !words.iter().filter(is_option).all(is_flag) {
+            if !words.iter().filter(is_option).all(|word| is_flag(word)) {
                 return None;
             }
             let (pattern, paths) = operands.split_first()?;
@@ -198,7 +198,7 @@ fn reads_of_program(program: &str, words: &[String], is_piped: bool) -> Option<V
 }
 
 // Other options can take a value, change the pattern or name a file.
-fn is_flag(word: &String) -> bool {
+fn is_flag(word: &str) -> bool {
     word.strip_prefix('-').is_some_and(|flags| {
         !flags.is_empty() && flags.chars().all(|c| "nrRilHhIwocSsEP".contains(c))
     })

@@ -104,7 +104,6 @@ impl Vectors {
     }
 
     fn weigh(&mut self) {
-        #[expect(clippy::cast_precision_loss, reason = "a weight needs no more digits")]
         let rarities: Vec<f32> = self
             .held
             .windows(2)
