@@ -241,17 +241,8 @@ fn events() -> String {
             "\n## Events of a {name}\n\n| event | fields | meaning |\n|---|---|---|\n"
         );
         for variant in &group.variants {
-            let whole = match &variant.fields {
-                syn::Fields::Unnamed(fields) => match &fields.unnamed[0].ty {
-                    syn::Type::Path(whole) => {
-                        let name = whole.path.segments[0].ident.to_string();
-                        &structures[&name]
-                    }
-                    _ => panic!("{} holds no structure", variant.ident),
-                },
-                fields => fields,
-            };
-            let fields = whole.iter().filter_map(|field| {
+            let mut names = Vec::new();
+            for field in &variant.fields {
                 let is_flat = field.attrs.iter().any(|attribute| {
                     attribute.path().is_ident("serde")
                         && attribute
@@ -259,14 +250,23 @@ fn events() -> String {
                             .require_list()
                             .is_ok_and(|list| list.tokens.to_string() == "flatten")
                 });
-                let name = field.ident.as_ref()?.to_string();
-                Some(if is_flat {
-                    format!("those of `{name}`")
-                } else {
-                    format!("`{name}`")
-                })
-            });
-            let fields = fields.collect::<Vec<_>>().join(", ");
+                let whole = match &field.ty {
+                    syn::Type::Path(whole) if is_flat || field.ident.is_none() => {
+                        structures.get(&whole.path.segments[0].ident.to_string())
+                    }
+                    _ => None,
+                };
+                match (&field.ident, whole) {
+                    (_, Some(fields)) => {
+                        let idents = fields.iter().filter_map(|field| field.ident.as_ref());
+                        names.extend(idents.map(|name| format!("`{name}`")));
+                    }
+                    (Some(name), None) if is_flat => names.push(format!("those of `{name}`")),
+                    (Some(name), None) => names.push(format!("`{name}`")),
+                    (None, None) => panic!("the fields of {} are not known", variant.ident),
+                }
+            }
+            let fields = names.join(", ");
             let about = cell(&documentation(&variant.attrs));
             let _ = writeln!(
                 page,

@@ -135,11 +135,8 @@ pub struct PartlyChanged {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TreeChange {
     pub call: CallId,
-    /// The id of the content after the call.
     pub tree: String,
     pub changes: Vec<FileChange>,
-    /// The findings whose anchored code changed. If such a finding has several places, the coder has changed all these
-    /// places since the coder first received the finding.
     pub touched: BTreeSet<FindingId>,
     /// The findings of which only some places changed so far.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -161,7 +158,6 @@ pub struct Verified {
     pub round: u32,
     pub command: String,
     pub passed: bool,
-    /// The end of the command's output.
     pub tail: String,
 }
 
@@ -386,14 +382,16 @@ pub enum ReviewEvent {
         kept_as: String,
         tree: String,
     },
-    /// The coder changed files.
+    /// The coder changed files. `tree` is the id of the content after the coder's call. `touched` lists the
+    /// findings whose anchored code changed. If such a finding has several places, the coder has changed all these
+    /// places since the coder first received the finding.
     TreeChanged(TreeChange),
     /// A run continues after its end: the coders receive only the findings of the fix request.
     FixRequested {
         #[serde(flatten)]
         request: FixRequest,
     },
-    /// A command of `review.verify` checked the coder's edits.
+    /// A command of `review.verify` checked the coder's edits; `tail` is the end of the command's output.
     Verified(Verified),
 }
 
