@@ -8,7 +8,7 @@ use glee_model::domain::event::{DisputeEvent, EventKind, ReviewEvent, RunEvent};
 use glee_model::domain::{
     AgentName, Answer, Disposition, Finding, FindingId, RawFinding, Response, RunId, Severity, Tag,
 };
-use glee_store::history::{self, Journal};
+use glee_store::history::{self, GivenRuling, Journal};
 use glee_workspace::Identity;
 use glee_workspace::Workspace;
 
@@ -68,9 +68,7 @@ fn rule(journal: &mut Journal, run: &RunId, commit: Option<String>, titles: &[&s
         journal
             .resolve(
                 dispute.number,
-                Disposition::Refuted,
-                "it is".to_owned(),
-                None,
+                GivenRuling::new(Disposition::Refuted, "it is"),
             )
             .expect("a ruling");
     }

@@ -20,7 +20,8 @@ impl Agents {
         agent: &Agent,
         root: &Path,
         variables: impl IntoIterator<Item = (String, String)>,
-        (limits, sandbox): (&Limits, Sandbox),
+        limits: Limits,
+        sandbox: Sandbox,
         files: &TranscriptFiles,
         dialogue: &dyn Dialogue,
         suspended: watch::Receiver<bool>,
@@ -60,7 +61,7 @@ impl Agents {
                 &invocation,
                 &Guarded::default(),
             ),
-            ..ProcessJob::plain(&invocation, *limits, files, stop)
+            ..ProcessJob::plain(&invocation, limits, files, stop)
         };
         self.runner
             .run(job)

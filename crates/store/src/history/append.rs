@@ -46,6 +46,19 @@ pub struct GivenRuling {
     pub cited: Vec<CitedCode>,
 }
 
+impl GivenRuling {
+    /// A ruling without an end, by nobody who is known.
+    pub fn new(disposition: Disposition, reason: impl Into<Untrusted>) -> Self {
+        Self {
+            disposition,
+            reason: reason.into(),
+            until: None,
+            person: Person::default(),
+            cited: Vec::new(),
+        }
+    }
+}
+
 impl Journal {
     pub fn append(
         &mut self,
@@ -160,39 +173,13 @@ impl Journal {
         })
     }
 
-    /// Settles an open dispute by a person's ruling, outside of a run. The ruling is in force until the end of the
-    /// day `until`, in UTC.
+    /// Settles an open dispute by a person's ruling, outside of a run.
     pub fn resolve(
-        &mut self,
-        number: DisputeNumber,
-        disposition: Disposition,
-        reason: String,
-        until: Option<Date>,
-    ) -> Result<RunId, JournalError> {
-        self.resolve_as(
-            number,
-            GivenRuling {
-                disposition,
-                reason: reason.into(),
-                until,
-                person: Person::default(),
-                cited: Vec::new(),
-            },
-        )
-    }
-
-    /// Does the same as [`Journal::resolve`] with all details of the ruling.
-    pub fn resolve_as(
         &mut self,
         number: DisputeNumber,
         given: GivenRuling,
     ) -> Result<RunId, JournalError> {
-        // Glee reads the id of the run before taking the write lock. This is safe, because a dispute never moves
-        // to another run.
-        let run = self
-            .dispute(number)?
-            .ok_or(JournalError::UnknownDispute(number))?
-            .run;
+        let run = self.run_of(number)?;
         let settled = self.write(&run, |tail| {
             let disposition_now = tail.disposition(number)?;
             if disposition_now.is_some() {
@@ -209,12 +196,15 @@ impl Journal {
         })
     }
 
+    // Reading the run before the write lock is taken is safe, because a dispute never moves to another run.
+    fn run_of(&self, number: DisputeNumber) -> Result<RunId, JournalError> {
+        let record = self.dispute(number)?;
+        Ok(record.ok_or(JournalError::UnknownDispute(number))?.run)
+    }
+
     /// Reopens a settled dispute, and revokes the ruling on the dispute. Returns the run of the dispute.
     pub fn reopen(&mut self, number: DisputeNumber, reason: String) -> Result<RunId, JournalError> {
-        let run = self
-            .dispute(number)?
-            .ok_or(JournalError::UnknownDispute(number))?
-            .run;
+        let run = self.run_of(number)?;
         let was_settled = self.write(&run, |tail| {
             let is_settled = tail.disposition(number)?.is_some();
             if is_settled {

@@ -19,7 +19,7 @@ use crate::cli::report::options::FixCommand;
 use crate::cli::ui::dialogs::questions::{self, AskError};
 use glee_agents::Agents;
 use glee_model::domain::event::{AtBase, Mode, Plan, Staged};
-use glee_model::domain::{AgentName, ExitReason, Role, Route};
+use glee_model::domain::{AgentName, ExitReason, Loosened, Role, Route};
 use glee_protocol::text::printable;
 use glee_store::config::presets;
 use glee_store::config::schema::values::ConfirmAbove;
@@ -273,6 +273,129 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     run_within(args, globals, None)
 }
 
+/// What is reviewed, and by which settings.
+struct Subject {
+    workspace: Arc<Workspace>,
+    change: Option<PullRequestChange>,
+    spec: TargetSpec,
+    base: Option<steering::Base>,
+    settings: Settings,
+    /// The agents whose commands run at the base.
+    at_base: BTreeSet<AgentName>,
+    loosened: Vec<Loosened>,
+}
+
+impl Args {
+    fn subject(&self, globals: &Globals, limit: Option<Duration>) -> Result<Subject, CommandError> {
+        let mut workspace = place::workspace(globals)?;
+        let wanted = self.pr.as_deref();
+        let change = wanted
+            .map(|wanted| PullRequestChange::fetch(wanted, globals, &workspace))
+            .transpose()?;
+        let overrides = self.overrides()?;
+        let spec;
+        let base;
+        match &change {
+            Some(change) => {
+                change.check_mode(self.mode(), &workspace)?;
+                let files = change.steering(&workspace)?;
+                let steers = true;
+                spec = change.target();
+                base = Some(steering::Base { files, steers });
+            }
+            None => {
+                spec = self.target(&workspace, globals)?;
+                base = steering::base(globals, &overrides, &mut workspace, &spec, limit.is_some())?;
+            }
+        }
+        let files = base.as_ref().and_then(steering::Base::steering);
+        let (mut settings, own) =
+            execute::settings(globals, overrides.clone(), &mut workspace, files)?;
+        let mut at_base = BTreeSet::new();
+        let mut loosened = Vec::new();
+        match &base {
+            Some(base) => at_base = steering::at_base(globals, &workspace, base, &settings, own)?,
+            None => {
+                loosened =
+                    steering::loosened(globals, &overrides, &mut workspace, &settings, &spec)?;
+            }
+        }
+        if let Some(limit) = limit {
+            settings.budget.duration = limit.min(settings.budget.duration);
+        }
+        one_off::apply(&mut settings, &self.with, self.model.as_deref())?;
+        if let Some(change) = change.as_ref().filter(|_| self.mode() == Mode::Review) {
+            workspace.use_commit(&change.commits.head);
+        }
+        Ok(Subject {
+            workspace: Arc::new(workspace),
+            change,
+            spec,
+            base,
+            settings,
+            at_base,
+            loosened,
+        })
+    }
+}
+
+impl Subject {
+    fn select(&self, globals: &Globals) -> Result<Target, CommandError> {
+        let options = SelectOptions {
+            max_file: self.settings.review.max_file_size,
+            shard: review::shard_limit(&self.settings),
+        };
+        let mut target = self.workspace.select(&self.spec, &options)?;
+        if let TargetSpec::Base(base) = &self.spec
+            && let Ok(Some(nearer)) = self.workspace.branch_between(base)
+        {
+            let nearer = printable::line(&nearer);
+            globals.say(&format!(
+                "note: `{nearer}` lies between `{}` and this branch, so its commits are reviewed too; \
+                 `--base {nearer}` leaves them out",
+                printable::line(base)
+            ));
+        }
+        review::leave_out_documents(&self.settings, &mut target);
+        Ok(target)
+    }
+
+    fn plan(
+        &self,
+        args: &Args,
+        globals: &Globals,
+        target: &mut Target,
+    ) -> Result<Plan, CommandError> {
+        let workspace = &self.workspace;
+        let files = self.base.as_ref().and_then(steering::Base::steering);
+        let asks = globals.interactive() && args.on_dispute.is_none();
+        let planned = review::plan(&self.settings, args.mode(), asks, workspace.root(), target);
+        let mut plan = planned.map_err(|error| match (&error, files) {
+            (ReviewPlanError::MissingRole(role), Some(files)) if files.adds_config() => {
+                steering::added_config(files, *role)
+            }
+            _ => error.into(),
+        })?;
+        plan.rulings_at = workspace.rulings_base(&self.spec)?;
+        if let Some(base) = &self.base {
+            plan.at_base = runs_at_base(&plan, &base.files.base, &self.at_base);
+            let is_steered =
+                base.steers && (!base.files.edited.is_empty() || plan.at_base.is_some());
+            plan.steered_by = is_steered.then(|| base.files.base.clone());
+        }
+        plan.loosened.clone_from(&self.loosened);
+        plan.target_args = args.target_args(&self.spec, workspace, globals);
+        if let Some(change) = &self.change {
+            change.record(&mut plan, target);
+        }
+        plan.own
+            .extend(files.into_iter().flat_map(steering::edited));
+        plan.staged = args.staged_use();
+        plan.on_dispute = args.on_dispute;
+        Ok(plan)
+    }
+}
+
 /// A git hook can set `limit`, the maximum duration of the review. The setting `budget.duration` applies if it
 /// is shorter than `limit`.
 pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>) -> CommandResult {
@@ -285,94 +408,19 @@ pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>
     let outputs = args.report.check(globals)?;
     outputs.check_filter(&args.filter.flags())?;
     let plan_format = args.dry_run.then(|| plan_format(&outputs)).transpose()?;
-    let mut workspace = place::workspace(globals)?;
-    let change = args
-        .pr
-        .as_deref()
-        .map(|wanted| PullRequestChange::fetch(wanted, globals, &workspace))
-        .transpose()?;
-    let overrides = args.overrides()?;
-    let (spec, base) = match &change {
-        Some(change) => {
-            change.check_mode(args.mode(), &workspace)?;
-            let files = change.steering(&workspace)?;
-            let steers = true;
-            (change.target(), Some(steering::Base { files, steers }))
-        }
-        None => {
-            let spec = args.target(&workspace, globals)?;
-            let target = (&spec, limit.is_some());
-            let base = steering::base(globals, &overrides, &mut workspace, target)?;
-            (spec, base)
-        }
-    };
-    let steering = base
-        .as_ref()
-        .filter(|base| base.steers)
-        .map(|base| &base.files);
-    let (mut settings, own) =
-        execute::settings(globals, overrides.clone(), &mut workspace, steering)?;
-    let (at_base, loosened) = match &base {
-        Some(base) => (
-            steering::at_base(globals, &workspace, base, &settings, own)?,
-            Vec::new(),
-        ),
-        None => (
-            BTreeSet::new(),
-            steering::loosened(globals, &overrides, &mut workspace, &settings, &spec)?,
-        ),
-    };
-    settings.budget.duration = limit.map_or(settings.budget.duration, |limit| {
-        limit.min(settings.budget.duration)
-    });
-    one_off::apply(&mut settings, &args.with, args.model.as_deref())?;
-    if let Some(change) = change.as_ref().filter(|_| args.mode() == Mode::Review) {
-        workspace.use_commit(&change.commits.head);
-    }
-    let workspace = Arc::new(workspace);
-    let options = SelectOptions {
-        max_file: settings.review.max_file_size,
-        shard: review::shard_limit(&settings),
-    };
-    let mut target = workspace.select(&spec, &options)?;
-    if let TargetSpec::Base(base) = &spec
-        && let Ok(Some(nearer)) = workspace.branch_between(base)
-    {
-        let nearer = printable::line(&nearer);
-        globals.say(&format!(
-            "note: `{nearer}` lies between `{}` and this branch, so its commits are reviewed too; `--base {nearer}` \
-             leaves them out",
-            printable::line(base)
-        ));
-    }
-    review::leave_out_documents(&settings, &mut target);
-    let chosen = args.on_dispute;
-    let asks = globals.interactive() && chosen.is_none();
-    let planned = review::plan(&settings, args.mode(), asks, workspace.root(), &target);
-    let mut plan = planned.map_err(|error| match (&error, steering) {
-        (ReviewPlanError::MissingRole(role), Some(steering)) if steering.adds_config() => {
-            steering::added_config(steering, *role)
-        }
-        _ => error.into(),
-    })?;
-    plan.rulings_at = workspace.rulings_base(&spec)?;
-    if let Some(base) = &base {
-        plan.at_base = runs_at_base(&plan, &base.files.base, &at_base);
-        let is_steered = base.steers && (!base.files.edited.is_empty() || plan.at_base.is_some());
-        plan.steered_by = is_steered.then(|| base.files.base.clone());
-    }
-    plan.loosened = loosened;
-    plan.target_args = args.target_args(&spec, &workspace, globals);
-    if let Some(change) = &change {
-        change.record(&mut plan, &mut target);
-    }
+    let subject = args.subject(globals, limit)?;
+    let mut target = subject.select(globals)?;
+    let mut plan = subject.plan(args, globals, &mut target)?;
+    let Subject {
+        workspace,
+        change,
+        spec,
+        settings,
+        ..
+    } = subject;
     let shared = SharedRulings::of_plan(&workspace, &plan)?;
-    plan.own
-        .extend(steering.into_iter().flat_map(steering::edited));
-    plan.own
-        .extend(rulings::edits(&workspace, &spec, &target, &shared)?);
-    plan.staged = args.staged_use();
-    plan.on_dispute = chosen;
+    let edits = rulings::edits(&workspace, &spec, &target, &shared)?;
+    plan.own.extend(edits);
     let agents = execute::programs_of(&plan, &[], &workspace)?;
     let planned = PlannedReview {
         globals,
@@ -389,7 +437,7 @@ pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>
     let context = CommandContext {
         outputs: &outputs,
         mode: args.mode(),
-        chosen,
+        chosen: args.on_dispute,
         globals,
         findings: &[],
         filter: Some(&args.filter),

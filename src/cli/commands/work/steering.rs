@@ -51,12 +51,20 @@ pub(crate) struct Base {
     pub(crate) steers: bool,
 }
 
+impl Base {
+    /// The files that control the review in place of those in the tree.
+    pub(crate) fn steering(&self) -> Option<&ControlFiles> {
+        self.steers.then_some(&self.files)
+    }
+}
+
 /// Finds the base of a change. `None` if the target is no change.
 pub(crate) fn base(
     globals: &Globals,
     flags: &Flags,
     workspace: &mut Workspace,
-    (spec, is_hook): (&TargetSpec, bool),
+    spec: &TargetSpec,
+    is_hook: bool,
 ) -> Result<Option<Base>, CommandError> {
     if !has_base(spec, is_hook) {
         return Ok(None);

@@ -243,7 +243,7 @@ fn a_ruling_of_a_person_is_in_the_copy_at_once() {
     };
     let number = DisputeNumber(numbers(&journal, open)[0]);
     journal
-        .resolve(number, Disposition::Refuted, "no".to_owned(), None)
+        .resolve(number, GivenRuling::new(Disposition::Refuted, "no"))
         .unwrap();
     assert_eq!(records(), before + 2);
     journal.reopen(number, "in doubt".to_owned()).unwrap();

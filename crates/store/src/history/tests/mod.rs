@@ -433,9 +433,7 @@ fn a_person_settles_an_open_dispute_once() {
         journal
             .resolve(
                 DisputeNumber(3),
-                later.clone(),
-                "next month".to_owned(),
-                None
+                GivenRuling::new(later.clone(), "next month")
             )
             .unwrap(),
         run
@@ -466,11 +464,17 @@ fn a_person_settles_an_open_dispute_once() {
 
     let before = journal.events(&run).unwrap().len();
     let again = journal
-        .resolve(DisputeNumber(3), Disposition::Enforced, String::new(), None)
+        .resolve(
+            DisputeNumber(3),
+            GivenRuling::new(Disposition::Enforced, ""),
+        )
         .unwrap_err();
     assert_eq!(again.to_string(), "dispute 3 is already settled: deferred");
     let unknown = journal
-        .resolve(DisputeNumber(9), Disposition::Enforced, String::new(), None)
+        .resolve(
+            DisputeNumber(9),
+            GivenRuling::new(Disposition::Enforced, ""),
+        )
         .unwrap_err();
     assert_eq!(
         (unknown.to_string(), unknown.exit()),
@@ -540,9 +544,10 @@ fn a_ruling_is_revoked_ended_and_given_again() {
     journal
         .resolve(
             DisputeNumber(2),
-            Disposition::AcceptedRisk,
-            String::new(),
-            Some(day),
+            GivenRuling {
+                until: Some(day),
+                ..GivenRuling::new(Disposition::AcceptedRisk, "")
+            },
         )
         .unwrap();
     assert_eq!(

@@ -141,7 +141,7 @@ impl RulingInput<'_> {
             until: self.until,
             person: workspace.person(),
         };
-        Ok(journal.resolve_as(number, given)?)
+        Ok(journal.resolve(number, given)?)
     }
 
     /// Formats the recorded ruling as a sentence, for example `Dispute 7: DISMISS by you, accepted risk until

@@ -113,7 +113,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     };
     let mut numbers: Vec<DisputeNumber> = Vec::new();
     for dispute in waiting {
-        journal.resolve_as(dispute, given.clone())?;
+        journal.resolve(dispute, given.clone())?;
         numbers.push(dispute);
     }
     if let Some((head, members)) = ruled.split_first() {

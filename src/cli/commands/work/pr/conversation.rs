@@ -216,7 +216,7 @@ fn record_ruling(
         {
             let number = open.dispute.number;
             if !resolved.contains(&number) {
-                journal.resolve_as(number, ruling.clone())?;
+                journal.resolve(number, ruling.clone())?;
                 resolved.push(number);
             }
             if open.run == session.run {
@@ -335,17 +335,15 @@ fn record_objection(
     };
     for dispute in replaced {
         // The old dispute ends without a ruling.
+        let reason = "a later objection replaces this objection";
         let ended = GivenRuling {
-            disposition: Disposition::Discarded,
-            reason: "a later objection replaces this objection".into(),
-            until: None,
             person: Person {
                 name: objection.by.join(", "),
                 email: String::new(),
             },
-            cited: Vec::new(),
+            ..GivenRuling::new(Disposition::Discarded, reason)
         };
-        journal.resolve_as(dispute, ended)?;
+        journal.resolve(dispute, ended)?;
     }
     let mut sides = sides(members, response, participant);
     sides.earlier.extend(reopened);
