@@ -187,7 +187,7 @@ fn end_of_debate() -> EventKind {
 }
 
 /// The ids of findings that reviewers added during an examination begin with this prefix (see
-/// [`CallId::file_stem`]).
+/// `CallId::file_stem`).
 const EXAMINE: &str = "examine-";
 
 pub fn observations(context: &RoundContext<'_>) -> Vec<Member> {
