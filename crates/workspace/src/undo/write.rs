@@ -5,8 +5,16 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write as _};
+#[cfg(target_os = "linux")]
+use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
+
+#[cfg(target_os = "linux")]
+use nix::{
+    fcntl::{AT_FDCWD, AtFlags, OFlag},
+    unistd::linkat,
+};
 
 use crate::code::text_files;
 use crate::git::{Repository, path_bytes};
@@ -164,11 +172,39 @@ pub fn put(root: &Path, path: &[u8], content: &FileContent, asides: &[PathBuf]) 
     }
     let beside = full.parent().ok_or(io::ErrorKind::NotFound)?.join(BESIDE);
     fs::create_dir_all(&beside)?;
-    // With this file, `git add` takes nothing from the folder.
-    fs::write(beside.join(".gitignore"), "*\n")?;
+    // With this file, `git add` takes nothing from the folder. Until its line is there, git would take the file itself.
+    let ignore = beside.join(".gitignore");
+    if appear(&ignore, b"*\n").is_err() {
+        fs::write(&ignore, "*\n")?;
+    }
     let replaced = replace(&beside.join("new"));
     fs::remove_dir_all(&beside)?;
     replaced
+}
+
+/// Creates a file that has no name before it is complete. Fails where the file system has no files without a name.
+#[cfg(target_os = "linux")]
+fn appear(path: &Path, content: &[u8]) -> io::Result<()> {
+    let folder = path.parent().ok_or(io::ErrorKind::NotFound)?;
+    let mut unnamed = fs::OpenOptions::new()
+        .write(true)
+        .custom_flags(OFlag::O_TMPFILE.bits())
+        .open(folder)?;
+    unnamed.write_all(content)?;
+    let descriptor = format!("/proc/self/fd/{}", unnamed.as_raw_fd());
+    let follow = AtFlags::AT_SYMLINK_FOLLOW;
+    Ok(linkat(
+        AT_FDCWD,
+        descriptor.as_str(),
+        AT_FDCWD,
+        path,
+        follow,
+    )?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn appear(_path: &Path, _content: &[u8]) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 fn create(new: &Path, content: &FileContent) -> io::Result<()> {
