@@ -28,6 +28,7 @@ use glee_agents::process::own_process;
 use glee_model::domain::ExitReason;
 use glee_protocol::{secrets, text::printable};
 use glee_store::config::files::paths;
+use glee_store::history::store::HISTORIES;
 use glee_system::{log, private};
 
 /// The help text with the commands in groups. The text fits on a screen of 24 lines.
@@ -184,7 +185,7 @@ fn usage(error: &clap::Error) -> ExitCode {
 fn run(command: &Command, globals: &Globals) -> CommandResult {
     if let Ok(state_dir) = paths::state_dir() {
         // A folder of another user cannot be closed; what Glee writes into it is closed by itself.
-        drop(private::close(&state_dir, "repos"));
+        drop(private::close(&state_dir, HISTORIES));
     }
     let variable = log::VARIABLE;
     let filter = std::env::var(variable).ok();

@@ -21,7 +21,10 @@ pub(crate) fn backup_of(path: &Path) -> PathBuf {
     copy.into()
 }
 
+/// The folder for histories, which every state folder has.
+pub const HISTORIES: &str = "repos";
+
 /// The path of a repository's history. `key` identifies the repository and must be a single path component.
 pub fn path_for(state_dir: &Path, key: &str) -> PathBuf {
-    state_dir.join("repos").join(key).join(DATABASE)
+    state_dir.join(HISTORIES).join(key).join(DATABASE)
 }

@@ -132,7 +132,7 @@ impl Workspace {
 
     fn place_of_history(&self, state_dir: &Path, access: Access) -> Result<HistoryPlace> {
         let registry = Registry {
-            repos: state_dir.join("repos"),
+            repos: state_dir.join(store::HISTORIES),
         };
         let state = WorkspaceError::state(&registry.repos);
         let _lock = (access == Access::Write)
