@@ -141,6 +141,8 @@ struct Due<'a> {
     pending: PendingReplies,
     /// The statements of Glee in the thread, without refusals.
     said: Vec<AnswerMark>,
+    /// Whether the last comment of Glee said for this head that the thread is opened.
+    is_opening: bool,
     /// The mandatory findings that are open, and about which there is nothing new to say.
     kept: Vec<FindingName>,
     /// Whether the review raises a finding of the thread, and the finding is open.
@@ -163,20 +165,23 @@ struct DueReply {
 
 impl<'a> Due<'a> {
     fn of(review: &RequestReview<'a>, of: &FindingThread<'a>) -> Self {
-        let answers = of
-            .thread
-            .comments
-            .iter()
-            .filter_map(marker::marks)
-            .flat_map(|marks| marks.answers);
-        let said = answers
-            .filter(|mark| mark.statement != ThreadStatement::Refused)
-            .collect();
+        let head = review.request.head.id.as_str();
+        let mut said = Vec::new();
+        let mut is_opening = false;
+        for marks in of.thread.comments.iter().filter_map(marker::marks) {
+            let mut answers = marks.answers;
+            answers.retain(|mark| mark.statement != ThreadStatement::Refused);
+            if !answers.is_empty() {
+                is_opening = answers.iter().any(|mark| mark.reopens && mark.head == head);
+            }
+            said.append(&mut answers);
+        }
         Self {
             thread: of.thread,
-            head: &review.request.head.id,
+            head,
             pending: PendingReplies::of(review, of),
             said,
+            is_opening,
             kept: Vec::new(),
             is_raised: false,
             is_mandatory_open: false,
@@ -340,8 +345,7 @@ impl<'a> Due<'a> {
         if self.replies.iter().any(|reply| opens(&reply.statement)) {
             return true;
         }
-        let last = self.said.last();
-        if !self.is_raised || last.is_some_and(|mark| mark.reopens && mark.head == self.head) {
+        if !self.is_raised || self.is_opening {
             return self.is_raised;
         }
         let mut kept = std::mem::take(&mut self.kept);
