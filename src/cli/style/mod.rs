@@ -15,6 +15,8 @@ use std::fmt::Write as _;
 pub use console::measure_text_width as columns;
 use console::truncate_str;
 use indicatif::{BinaryBytes, HumanCount};
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
 use textwrap::{Options, WordSplitter, WrapAlgorithm};
 
 use glee_model::domain::{
@@ -414,6 +416,17 @@ pub fn duration(millis: u64) -> String {
         60..3600 => format!("{}m {:02}s", seconds / 60, seconds % 60),
         _ => format!("{}h {:02}m", seconds / 3600, seconds % 3600 / 60),
     }
+}
+
+/// A moment of the next hours or days on the user's clock: `16:20`, or `Nov 28, 04:20` on another day.
+pub fn moment(at: Timestamp) -> String {
+    let at = at.to_zoned(TimeZone::system());
+    let format = if at.date() == Zoned::now().date() {
+        "%H:%M"
+    } else {
+        "%b %-d, %H:%M"
+    };
+    at.strftime(format).to_string()
 }
 
 pub fn settler(by: &Settler) -> String {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Cursor};
+use std::io::{self, BufRead, BufReader, Cursor, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -69,6 +69,29 @@ pub struct Output {
     pub stderr_tail: String,
     pub ended: Timestamp,
     pub transcript: glee_model::domain::event::Transcript,
+}
+
+/// At most this number of bytes of stdout, its last, are words about a failure.
+const SAID: u64 = 4 << 10;
+
+impl Output {
+    /// What the program said in words: the last lines of stdout that are no JSON events, and those of stderr.
+    pub(crate) fn said(&self) -> String {
+        let mut said = tail(&self.stdout).unwrap_or_default();
+        said.retain(|line| !line.trim_start().starts_with('{'));
+        said.push(self.stderr_tail.clone());
+        said.join("\n")
+    }
+}
+
+fn tail(path: &Path) -> io::Result<Vec<String>> {
+    let mut file = File::open(path)?;
+    let size = file.metadata()?.len();
+    file.seek(SeekFrom::Start(size.saturating_sub(SAID)))?;
+    let mut bytes = Vec::new();
+    file.take(SAID).read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes);
+    Ok(text.lines().map(ToOwned::to_owned).collect())
 }
 
 /// An agent's answer, as text or as the path of a file. The file can be large and can contain invalid UTF-8.

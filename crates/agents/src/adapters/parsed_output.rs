@@ -153,7 +153,9 @@ impl ParsedOutput {
         if let Some(code) = code.filter(|code| *code != 0 && !(self.done && profile.ends_when_done))
         {
             let stderr = output.stderr_tail.trim();
-            let classified = error_classifier::kind(None, stderr, output.ended);
+            let said = output.said();
+            let line = error_classifier::significant_line(&said, output.ended);
+            let classified = error_classifier::kind(None, line, output.ended);
             // Some programs print their help instead of an error if an argument is invalid.
             let is_help =
                 output.transcript.stdout_bytes == 0 && stderr.matches("[boolean]").count() > 1;
@@ -161,11 +163,12 @@ impl ParsedOutput {
                 let about = format!("exit code {code}: it printed its help instead");
                 return Err(profile.error(FailureKind::BadFlags, &about));
             }
-            let about = format!(
-                "exit code {code}: {}",
-                significant_line(stderr, output.ended)
-            );
-            let kind = profile.failure_of(code).unwrap_or(classified);
+            let about = format!("exit code {code}: {line}");
+            // The words of a limit say which limit it is, and when it ends.
+            let kind = profile
+                .failure_of(code)
+                .filter(|_| !classified.is_exhausted())
+                .unwrap_or(classified);
             return Err(profile.error(kind, about.trim_end_matches(": ")));
         }
         if output.transcript.stdout_bytes == 0 {
@@ -198,23 +201,6 @@ impl ParsedOutput {
             ),
         })
     }
-}
-
-/// Returns the first stderr line that reveals the kind of the failure. If no line of stderr reveals the kind of
-/// the failure, returns the first line that contains `error`. If no line contains `error`, returns the last line.
-fn significant_line(stderr: &str, ended: Timestamp) -> &str {
-    let lines = || {
-        stderr
-            .lines()
-            .map(str::trim)
-            .filter(|line| !line.is_empty())
-    };
-    let classified =
-        lines().find(|line| error_classifier::kind(None, line, ended) != FailureKind::Crashed);
-    classified
-        .or_else(|| lines().find(|line| line.to_lowercase().contains("error")))
-        .or_else(|| lines().next_back())
-        .unwrap_or_default()
 }
 
 pub fn text<'a>(event: &'a Value, pointer: &str) -> Option<&'a str> {

@@ -12,7 +12,7 @@ use tracing::field::Empty;
 use tracing::{Instrument as _, Span, info, info_span, warn};
 
 use super::record::{self, CallEnd, CallRecord};
-use super::{price, retry};
+use super::{instead, price, retry};
 use crate::adapters::registry;
 use crate::calls::state_cache::StateCache;
 use crate::process::sandbox;
@@ -404,10 +404,11 @@ impl Agents {
         }
         let has_failed = failed.is_some();
         let result = match (failed, answer) {
-            (None, answer) => answer,
+            (None, Ok(answer)) => instead::checked(answer, ask.request, &profile, &output),
+            (None, Err(reported)) => Err(reported),
             // The program's output can explain the failure more precisely than the exit code.
             (Some(ProcessError::ExitCode { .. }), Err(reported)) => Err(reported),
-            (Some(failed), _) => Err(failed.for_agent(agent)),
+            (Some(failed), _) => Err(instead::explained(failed, &output, ask, &profile)),
         };
         let refused = reach
             .as_ref()

@@ -6,6 +6,7 @@ pub(crate) mod base_run;
 pub mod checkouts;
 pub mod cooldown;
 pub(crate) mod error_classifier;
+pub(crate) mod instead;
 pub mod price;
 pub mod project_commands;
 pub(crate) mod rate_limit_reset;

@@ -1,9 +1,26 @@
 //! Derives the end time of a rate limit from a program's message. Glee ignores an ambiguous time, because a wrong
 //! guess could make Glee wait too long.
 
+use std::sync::LazyLock;
+
 use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, ToSpan as _};
+use regex::Regex;
+
+/// Seconds since 1970: `limit reached|1893456000`, `"resets_at": 1893456000`.
+static EPOCH: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"(?:\||resets?_?at"?\s*[:=]\s*"?)\s*(?<seconds>\d{10})\b"#)
+        .expect("a valid pattern")
+});
+
+/// `reset at 2030-11-27 18:00:00`, `access on 2030-12-01 at 00:00 UTC`.
+static DATE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?:reset|again|access|until)\D{0,20}(?<day>\d{4}-\d\d-\d\d)(?:t| at | )(?<time>\d\d:\d\d(?::\d\d)?)(?<zone>\s?(?:z|utc|gmt)?)\b",
+    )
+    .expect("a valid pattern")
+});
 
 /// Finds the end time of a rate limit in a text such as `try again in 20s`, `resets 3pm (Europe/Berlin)` or `try
 /// again at Nov 24th, 2026 3:45 PM`. A number after `|` means seconds since 1970. A time without a time zone is a
@@ -11,27 +28,33 @@ use jiff::{SignedDuration, Timestamp, ToSpan as _};
 /// moment at this time of day.
 pub(crate) fn reset(text: &str, now: Timestamp) -> Option<Timestamp> {
     let lower = text.to_lowercase();
-    if let Some((_, epoch)) = lower.rsplit_once('|') {
-        let digits: String = epoch
-            .trim()
-            .chars()
-            .take_while(char::is_ascii_digit)
-            .collect();
-        if digits.len() == 10 {
-            return digits
-                .parse()
-                .ok()
-                .and_then(|seconds| Timestamp::from_second(seconds).ok());
-        }
+    if let Some(seconds) = EPOCH.captures(&lower) {
+        return Timestamp::from_second(seconds["seconds"].parse().ok()?).ok();
+    }
+    if let Some(moment) = DATE.captures(&lower) {
+        let day: Date = moment["day"].parse().ok()?;
+        let time: Time = moment["time"].parse().ok()?;
+        let zone = match moment["zone"].trim() {
+            "" => TimeZone::system(),
+            _ => TimeZone::UTC,
+        };
+        return Some(day.to_datetime(time).to_zoned(zone).ok()?.timestamp());
     }
     let waits = [
         "again in ",
+        "again after ",
         "retry in ",
+        "retrying in ",
+        "retry_delay: some(",
         "retry after ",
         "reset after ",
         "resets in ",
         "reset in ",
         "retry-after: ",
+        "retry_after\":",
+        "retry-after\":",
+        "retrydelay\":",
+        "resets_in_seconds\":",
     ];
     if let Some(wait) = after(&lower, &waits).and_then(|at| wait(&lower[at..])) {
         return now.checked_add(wait).ok();
@@ -40,6 +63,7 @@ pub(crate) fn reset(text: &str, now: Timestamp) -> Option<Timestamp> {
         "again at ",
         "resets at ",
         "reset at ",
+        "reset on ",
         "resets ",
         "resets on ",
     ];
@@ -55,7 +79,7 @@ fn after(lower: &str, marks: &[&str]) -> Option<usize> {
 /// Parses a duration such as `20s`, `3 days 4 hours` or `3h21m50.2s`. A number without a unit means seconds.
 fn wait(text: &str) -> Option<SignedDuration> {
     let mut total = 0.0;
-    let mut rest = text.trim_start();
+    let mut rest = text.trim_start_matches([' ', '"']);
     let mut found = false;
     loop {
         let end = rest

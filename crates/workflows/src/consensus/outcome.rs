@@ -89,7 +89,7 @@ pub(super) fn exit(state: &StageState) -> ExitReason {
         matches!(answer, CallAnswer::Failed { cause: Some(cause), .. } if cause.is_exhausted())
     });
     let lacking = if is_exhausted {
-        ExitReason::Budget
+        ExitReason::Limited
     } else {
         ExitReason::AgentFailed
     };

@@ -136,7 +136,7 @@ fn verdict(agent: &Agent, probed: &Probed) -> ExitReason {
             .as_ref()
             .is_err_and(|error| error.kind.is_exhausted()) =>
         {
-            ExitReason::Budget
+            ExitReason::Limited
         }
         _ => ExitReason::AgentFailed,
     }

@@ -170,7 +170,8 @@ pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
             }
         }
         ExitReason::ReadOnlyViolation => "A read-only agent may have modified files".to_owned(),
-        ExitReason::Budget => "The budget or a rate limit is reached".to_owned(),
+        ExitReason::Budget => "The budget is used up".to_owned(),
+        ExitReason::Limited => limited(outcome),
         ExitReason::Signal(2) => format!("Stopped by you{waiting}"),
         ExitReason::Signal(number) => format!("Interrupted by signal {number}{waiting}"),
         ExitReason::Usage | ExitReason::Locked | ExitReason::History | ExitReason::Untrusted => {
@@ -183,6 +184,26 @@ pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
         _ => Glyph::Failed,
     };
     (glyph, text)
+}
+
+/// Names the agents that have reached a limit, and when the first limit ends.
+fn limited(outcome: &Outcome) -> String {
+    let failures = || {
+        outcome.failures.iter().filter_map(|failure| {
+            Some((
+                &failure.agent,
+                failure.cause.filter(|cause| cause.is_exhausted())?,
+            ))
+        })
+    };
+    let names: BTreeSet<_> = failures().map(|(agent, _)| agent.clone()).collect();
+    let names: Vec<_> = names.into_iter().collect();
+    let have = if names.len() == 1 { "has" } else { "have" };
+    let until = match failures().filter_map(|(_, cause)| cause.reset()).min() {
+        Some(reset) => format!(" until {}", style::moment(reset)),
+        None => String::new(),
+    };
+    format!("{} {have} reached a limit{until}", list(&names))
 }
 
 fn class(class: Class) -> impl Fn(&SettledFinding) -> bool {
@@ -368,7 +389,7 @@ pub(crate) fn steps(outcome: &Outcome, fix: &FixCommand) -> Vec<(String, &'stati
     if open.len() > NAMED {
         steps.push(("glee disputes --open".to_owned(), "list all open disputes"));
     }
-    let is_interrupted = matches!(outcome.exit, ExitReason::Signal(_) | ExitReason::Budget);
+    let is_interrupted = outcome.exit.is_unfinished();
     if !open.is_empty() || is_interrupted {
         let purpose = if is_interrupted {
             "resume the run"

@@ -119,6 +119,9 @@ impl Adapter for Codex {
     }
 
     fn progress<'a>(&self, event: &'a Value) -> Vec<ProgressEvent<'a>> {
+        if string(event, "/type") == "error" {
+            return vec![ProgressEvent::Draft(string(event, "/message"))];
+        }
         let text = string(event, "/item/text");
         match string(event, "/item/type") {
             "agent_message" if string(event, "/type") == "item.completed" => {

@@ -242,8 +242,10 @@ pub enum ExitReason {
     History,
     /// The repository's configuration is not trusted.
     Untrusted,
-    /// The budget or a rate limit is reached; the run can be resumed.
+    /// The budget is used up; the run can be resumed.
     Budget,
+    /// An agent has reached a rate limit or a quota; the run can be resumed.
+    Limited,
     /// A signal ended the run.
     Signal(u8),
 }
@@ -260,9 +262,14 @@ impl ExitReason {
             Self::Locked => 6,
             Self::History => 7,
             Self::Untrusted => 8,
-            Self::Budget => 75,
+            Self::Budget | Self::Limited => 75,
             Self::Signal(number) => 128_u8.saturating_add(number),
         }
+    }
+
+    /// Whether the run ended before its work was done, and can be resumed.
+    pub fn is_unfinished(self) -> bool {
+        matches!(self, Self::Budget | Self::Limited | Self::Signal(_))
     }
 
     #[must_use]

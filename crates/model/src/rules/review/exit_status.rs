@@ -34,7 +34,7 @@ pub fn exit(facts: &Facts) -> ExitReason {
         .min(facts.reviewers)
         .max(1);
     let failure = if facts.exhausted {
-        ExitReason::Budget
+        ExitReason::Limited
     } else {
         ExitReason::AgentFailed
     };
@@ -166,7 +166,7 @@ mod tests {
                     exhausted: true,
                     ..facts()
                 },
-                ExitReason::Budget,
+                ExitReason::Limited,
             ),
             (
                 Facts {
@@ -174,7 +174,7 @@ mod tests {
                     exhausted: true,
                     ..facts()
                 },
-                ExitReason::Budget,
+                ExitReason::Limited,
             ),
             (
                 Facts {

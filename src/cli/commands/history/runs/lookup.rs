@@ -304,6 +304,7 @@ fn ended(row: &RunRow) -> String {
         Some(ExitReason::AgentFailed) if row.unread => "not reviewed",
         Some(ExitReason::AgentFailed) => "agent failed",
         Some(ExitReason::Budget) => "over budget",
+        Some(ExitReason::Limited) => "limited",
         Some(ExitReason::ReadOnlyViolation) => "files modified",
         Some(ExitReason::Signal(_)) => "stopped",
         Some(

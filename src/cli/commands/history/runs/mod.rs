@@ -8,10 +8,13 @@ mod show;
 mod undo;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Subcommand;
+use jiff::Timestamp;
 use serde_json::json;
 
+use crate::cli::CommandError;
 use crate::cli::commands::history::runs::lookup::{Recalled, find, programs, recall, table};
 use crate::cli::commands::work::findings::fix;
 use crate::cli::context::{
@@ -19,6 +22,7 @@ use crate::cli::context::{
     execute, history, number, one_of, place, pretty, print, stream,
 };
 use crate::cli::report::filter::ReportFilter;
+use crate::cli::style;
 use glee_model::domain::{ExitReason, Route};
 use glee_protocol::text::printable;
 use glee_workflows::review;
@@ -93,6 +97,9 @@ enum Command {
         /// Hand the open mandatory findings of an ended run to the coder, as `glee fix` does
         #[arg(long, conflicts_with = "on_dispute")]
         fix: bool,
+        /// Wait until the limits end that the agents of the run have reached
+        #[arg(long)]
+        when_reset: bool,
         #[command(flatten)]
         report: ReportOutputs,
     },
@@ -121,16 +128,21 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         Some(Command::Undo(args)) => undo::run(args, globals),
         Some(Command::Resume {
             run,
-            fix: true,
-            report,
-            ..
-        }) => fix::run_all(globals, &run.run, &report.check(globals)?),
-        Some(Command::Resume {
-            run,
             on_dispute,
+            fix,
+            when_reset,
             report,
-            ..
-        }) => resume(globals, &run.run, *on_dispute, &report.check(globals)?),
+        }) => {
+            let outputs = report.check(globals)?;
+            if *when_reset {
+                wait_for_reset(globals, &run.run)?;
+            }
+            if *fix {
+                fix::run_all(globals, &run.run, &outputs)
+            } else {
+                resume(globals, &run.run, *on_dispute, &outputs)
+            }
+        }
         Some(Command::Replay(args)) => replay::run(args, globals),
         Some(Command::Prune(args)) => prune::run(args, globals),
     }
@@ -177,6 +189,41 @@ fn diff(globals: &Globals, text: &str, output: &JsonFlag) -> CommandResult {
         }
     }
     Ok(ExitReason::Clean)
+}
+
+/// Waits until every limit ends that an agent of the run reported with its end.
+fn wait_for_reset(globals: &Globals, text: &str) -> Result<(), CommandError> {
+    // A computer that sleeps stops the clock of a long wait, so the wait looks at the time of day.
+    const STEP: Duration = Duration::from_secs(20);
+    let (workspace, journal, run) = find(globals, text)?;
+    let Recorded { outcome, .. } =
+        view::recorded(&workspace, &place::state_dir()?, &journal, &run)?;
+    let resets = outcome
+        .failures
+        .iter()
+        .filter_map(|failure| failure.cause?.reset());
+    let Some(reset) = resets.max() else {
+        let message = format!(
+            "run {} has reached no limit whose end is known",
+            run.short()
+        );
+        return Err(CommandError::usage(message).hint(format!(
+            "resume it now with `glee runs resume {}`",
+            run.short()
+        )));
+    };
+    let left = || Duration::try_from(reset.duration_since(Timestamp::now())).ok();
+    if left().is_some() {
+        globals.say(&format!(
+            "run {} is resumed at {}; Ctrl-C ends the wait, and nothing is lost",
+            run.short(),
+            style::moment(reset)
+        ));
+    }
+    while let Some(left) = left() {
+        std::thread::sleep(left.min(STEP));
+    }
+    Ok(())
 }
 
 fn resume(globals: &Globals, text: &str, named: Option<Route>, outputs: &Outputs) -> CommandResult {

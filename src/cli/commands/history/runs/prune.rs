@@ -98,10 +98,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 impl Args {
     fn takes(&self, row: &RunRow) -> bool {
         let finished = match row.exit {
-            None | Some(ExitReason::Budget | ExitReason::AgentFailed | ExitReason::Signal(_)) => {
-                false
-            }
-            Some(_) => row.open_disputes == 0,
+            None | Some(ExitReason::AgentFailed) => false,
+            Some(exit) => !exit.is_unfinished() && row.open_disputes == 0,
         };
         row.started < self.before && (finished || self.unfinished)
     }
@@ -109,15 +107,10 @@ impl Args {
     /// Whether the command prunes this stage, checkpoint or audit. A stage with the exit reason
     /// [`ExitReason::DisputeOpen`] waits for a person, so it is not finished.
     fn takes_other(&self, row: &OtherRunRow) -> bool {
-        let finished = !matches!(
-            row.exit,
-            None | Some(
-                ExitReason::Budget
-                    | ExitReason::AgentFailed
-                    | ExitReason::Signal(_)
-                    | ExitReason::DisputeOpen
-            )
-        );
+        let finished = match row.exit {
+            None | Some(ExitReason::AgentFailed | ExitReason::DisputeOpen) => false,
+            Some(exit) => !exit.is_unfinished(),
+        };
         row.started < self.before && (finished || self.unfinished)
     }
 }

@@ -77,7 +77,7 @@ pub(crate) fn failed(error: HostError) -> CommandError {
             "submit or discard your review on the page of the pull request, then run the command again; it continues where it stopped",
         ),
         HostError::RateLimited { .. } => (
-            ExitReason::Budget,
+            ExitReason::Limited,
             "run the command again after this time; nothing is published twice",
         ),
         HostError::Refused { .. } | HostError::Unexpected { .. } => (

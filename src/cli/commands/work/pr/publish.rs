@@ -91,7 +91,7 @@ pub(crate) fn publish_review(
 ) -> CommandResult {
     // Glee publishes a review only after its run has ended. The user can resume a run that was stopped or that
     // used up its budget.
-    if matches!(exit, ExitReason::Signal(_) | ExitReason::Budget) {
+    if exit.is_unfinished() {
         globals.say(&format!(
             "note: the review is not published on {}, because it has not ended",
             change.on_host.name()

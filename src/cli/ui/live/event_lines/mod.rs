@@ -29,6 +29,9 @@ pub(crate) struct EventLines {
     only_coder: Option<AgentName>,
     /// The coder, or its backup, that answered a finding.
     answered_by: BTreeMap<FindingId, AgentName>,
+    reviewers: usize,
+    /// The reviewers that have reached a limit.
+    limited: BTreeSet<AgentName>,
 }
 
 impl EventLines {
@@ -40,6 +43,8 @@ impl EventLines {
             shards: 1,
             only_coder: None,
             answered_by: BTreeMap::new(),
+            reviewers: 0,
+            limited: BTreeSet::new(),
         }
     }
 
@@ -70,6 +75,23 @@ impl EventLines {
                 self.name_width = style::names_width(agents.map(|agent| &agent.name));
                 self.shards = plan.shards.len();
                 self.only_coder = only_coder(&plan.agents);
+                let is_reviewer = |agent: &&Agent| agent.role == Role::Reviewer;
+                self.reviewers = plan.agents.iter().filter(is_reviewer).count();
+            }
+            EventKind::Run(RunEvent::CallFinished {
+                call:
+                    CallId {
+                        agent,
+                        purpose: Purpose::Review { .. },
+                        ..
+                    },
+                answer:
+                    CallAnswer::Failed {
+                        cause: Some(cause), ..
+                    },
+                ..
+            }) if cause.is_exhausted() => {
+                self.limited.insert(agent.clone());
             }
             EventKind::Review(ReviewEvent::FixRequested { request })
                 if !request.coders.is_empty() =>
@@ -490,6 +512,7 @@ impl EventLines {
         let name = style.strong(self.name(&call.agent));
         let time = style.faint(style::duration(millis));
         let mut lines = vec![format!("{} {name}  {text}  {time}", style.mark(glyph))];
+        lines.extend(self.limited(call, answer));
         if let CallAnswer::Failed {
             hint: Some(hint), ..
         } = answer
@@ -501,6 +524,29 @@ impl EventLines {
             ));
         }
         lines
+    }
+
+    /// Says until when the agent of a call is limited, and who goes on.
+    fn limited(&self, call: &CallId, answer: &CallAnswer) -> Option<String> {
+        let CallAnswer::Failed {
+            cause: Some(cause), ..
+        } = answer
+        else {
+            return None;
+        };
+        let until = cause.reset().map_or_else(String::new, |reset| {
+            format!(" until {}", style::moment(reset))
+        });
+        let left = self.reviewers.saturating_sub(self.limited.len());
+        let others = match left {
+            _ if !self.limited.contains(&call.agent) || self.reviewers < 2 => String::new(),
+            1 => format!("; 1 of {} continues", self.reviewers),
+            _ => format!("; {left} of {} continue", self.reviewers),
+        };
+        let agent = printable::line(&call.agent.0);
+        cause
+            .is_exhausted()
+            .then(|| format!("  {agent} is limited{until}{others}"))
     }
 
     fn changed(&self, coder: &AgentName, changes: &[FileChange]) -> Vec<String> {
