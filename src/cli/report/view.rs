@@ -6,8 +6,8 @@ use serde::Serialize;
 use crate::cli::report::text::layout::list;
 use crate::cli::style::{Color, Glyph};
 use glee_model::domain::{
-    AnswerStatus, Class, Corroboration, Finding, FindingState, Outcome, Position, ReviewerReport,
-    Ruler, RulingRef, RunId, SettledFinding, Untrusted, dissent,
+    AnswerStatus, Class, Corroboration, Failure, FailureKind, Finding, FindingState, Outcome,
+    Position, ReviewerReport, Ruler, RulingRef, RunId, SettledFinding, Untrusted, dissent,
 };
 
 /// The state of a finding, as every report shows it.
@@ -216,7 +216,11 @@ pub(crate) fn agreement(finding: &Finding) -> String {
             format!("raised by {raisers}, confirmed by {confirmed}")
         }
         Class::Accepted if raised == 1 => format!("only {raisers} of {all} reviewers raised it"),
-        Class::Accepted => format!("{raised} of {all} reviewers raised it"),
+        Class::Accepted => match consensus.vendors {
+            Some(1) => format!("{raised} of {all} reviewers raised it, 1 vendor"),
+            Some(vendors) => format!("{raised} of {all} reviewers raised it, {vendors} vendors"),
+            None => format!("{raised} of {all} reviewers raised it"),
+        },
         Class::Uncorroborated if dissent.is_some() => format!("raised by {raisers}"),
         Class::Uncorroborated if is_observed => {
             format!("raised by {raisers} in the debate, where nobody else was asked about it")
@@ -348,10 +352,25 @@ impl FindingCounts {
     }
 }
 
+/// Whether the reviewer's row in the report already shows this failure.
+pub(crate) fn is_of(failure: &Failure, reviewer: &ReviewerReport) -> bool {
+    reviewer.name == failure.agent && reviewer.failure.as_ref() == Some(&failure.error)
+}
+
 /// The status of a reviewer's answers in words.
-pub(crate) fn status(reviewer: &ReviewerReport) -> (Glyph, &'static str) {
+pub(crate) fn status(outcome: &Outcome, reviewer: &ReviewerReport) -> (Glyph, &'static str) {
+    let failure = outcome
+        .failures
+        .iter()
+        .find(|failure| is_of(failure, reviewer));
+    let failed = match failure.and_then(|failure| failure.cause) {
+        Some(FailureKind::Stopped) => "skipped",
+        Some(FailureKind::NotInstalled) => "not installed",
+        Some(cause) if cause.is_exhausted() => "limited",
+        _ => "failed",
+    };
     match reviewer.status {
-        _ if reviewer.failure.is_some() => (Glyph::Failed, "failed"),
+        _ if reviewer.failure.is_some() => (Glyph::Failed, failed),
         AnswerStatus::Complete => (Glyph::Done, "complete"),
         AnswerStatus::Clean => (Glyph::Done, "clean"),
         AnswerStatus::Incomplete => (Glyph::Attention, "incomplete"),

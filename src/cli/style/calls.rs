@@ -1,9 +1,13 @@
 //! The words for calls of agents: what an agent does, and what came of it.
 
 use super::{Glyph, count};
+use glee_agents::failure::shorten;
 use glee_model::domain::event::{CallAnswer, CallId, Part, Purpose};
 use glee_model::domain::{AnswerStatus, CodeRead, PeerReview, Said, Verdict};
 use glee_protocol::text::printable;
+
+/// At most this number of characters of what a program says instead of an answer is shown.
+pub(crate) const SAID: usize = 300;
 
 /// What an agent does in a call. `part` follows the word of a review, as in ` shard 2/3`.
 pub(crate) fn activity(call: &CallId, part: &str) -> String {
@@ -59,8 +63,14 @@ pub(crate) fn summary(answer: &CallAnswer) -> (Glyph, String) {
     match answer {
         CallAnswer::Review {
             status: AnswerStatus::NotReviewed,
+            notes,
             ..
-        } => (Glyph::Failed, "did not review".to_owned()),
+        } => {
+            let said = shorten(&printable::line(notes.trim()), SAID);
+            let said = Some(said).filter(|said| !said.is_empty());
+            let said = said.map_or_else(String::new, |said| format!(", but said: {said}"));
+            (Glyph::Failed, format!("did not review{said}"))
+        }
         CallAnswer::Review {
             is_doubtful: true,
             findings,

@@ -104,7 +104,7 @@ impl Profile {
             }
             FailureKind::RateLimited { reset: Some(reset) }
             | FailureKind::OverQuota { reset: Some(reset) } => &format!(
-                "resume the run with `glee runs resume` when the limit ends, at {reset:.0}"
+                "the limit ends at {reset:.0}; resume the run then: `glee runs resume --when-reset`"
             ),
             FailureKind::RateLimited { reset: None } => {
                 "resume the run later with `glee runs resume`"

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, OnceCell};
 
 use crate::Execute;
 use crate::calls::checkouts::BaseRun;
@@ -15,7 +15,8 @@ use crate::calls::state_cache::StateCache;
 pub struct Agents {
     pub runner: Arc<dyn Execute>,
     pub cache: StateCache,
-    pub known: Arc<Mutex<KnownPrograms>>,
+    /// The programs that were asked in this process, by path, size and time of change.
+    pub(crate) known: Arc<Mutex<ProbedPrograms>>,
     /// The checkouts in which commands of the project run. `None` if all commands run in the tree.
     pub base: Option<Arc<BaseRun>>,
 }
@@ -27,6 +28,7 @@ pub struct Cooldown {
 }
 
 pub(crate) type KnownPrograms = BTreeMap<String, KnownProgram>;
+type ProbedPrograms = BTreeMap<(String, Option<(u64, u64)>), Arc<OnceCell<KnownProgram>>>;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownProgram {

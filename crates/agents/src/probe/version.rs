@@ -3,7 +3,10 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
+
+use futures_util::future::{join, join_all};
 
 use super::program::{Program, words};
 use crate::calls::agents::{KnownProgram, KnownPrograms};
@@ -33,44 +36,55 @@ impl Agents {
         if !AdapterKind::PROGRAMS.contains(&kind) {
             return program;
         }
-        let mut known = self.known.lock().await;
         let name = path.to_string_lossy().into_owned();
         let stamp = stamp(path);
-        let cached = known
-            .get(&name)
-            .cloned()
-            .or_else(|| self.cache.read::<KnownPrograms>(FILE).remove(&name));
-        if let Some(entry) =
-            cached.filter(|entry| stamp.is_some_and(|stamp| stamp == (entry.size, entry.changed)))
-        {
-            (program.version, program.words) = (entry.version.clone(), entry.words.clone());
-            known.insert(name, entry);
-            return program;
+        let cell = {
+            let mut known = self.known.lock().await;
+            Arc::clone(known.entry((name.clone(), stamp)).or_default())
+        };
+        // Several programs are asked at the same time, and each of them once.
+        let known = cell
+            .get_or_init(|| self.probed(kind, agent, path, name, stamp))
+            .await;
+        (program.version, program.words) = (known.version.clone(), known.words.clone());
+        program
+    }
+
+    async fn probed(
+        &self,
+        kind: AdapterKind,
+        agent: &Agent,
+        path: &Path,
+        name: String,
+        stamp: Option<(u64, u64)>,
+    ) -> KnownProgram {
+        let cached = self.cache.read::<KnownPrograms>(FILE).remove(&name);
+        let is_same = |entry: &KnownProgram| stamp == Some((entry.size, entry.changed));
+        if let Some(entry) = cached.filter(is_same) {
+            return entry;
         }
-        program.version = self
-            .printed(&agent.env, path, &["--version"])
-            .await
-            .and_then(|text| version_in(&text));
-        for help in kind.adapter().profile().helps {
-            if let Some(text) = self.printed(&agent.env, path, help).await {
-                program.words.get_or_insert_default().extend(words(&text));
-            }
+        let profile = kind.adapter().profile();
+        let helps = profile
+            .helps
+            .iter()
+            .map(|help| self.printed(&agent.env, path, help));
+        let version = self.printed(&agent.env, path, &["--version"]);
+        let (version, helps) = join(version, join_all(helps)).await;
+        let mut entry = KnownProgram {
+            version: version.and_then(|text| version_in(&text)),
+            ..KnownProgram::default()
+        };
+        for text in helps.into_iter().flatten() {
+            entry.words.get_or_insert_default().extend(words(&text));
         }
-        if let (Some((size, changed)), Some(_)) = (stamp, &program.version) {
-            let version = program.version.clone();
-            let words = program.words.clone();
-            let entry = KnownProgram {
-                size,
-                changed,
-                version,
-                words,
-            };
-            known.insert(name.clone(), entry.clone());
+        if let (Some((size, changed)), Some(_)) = (stamp, &entry.version) {
+            (entry.size, entry.changed) = (size, changed);
+            let recorded = entry.clone();
             self.cache.change(FILE, |known: &mut KnownPrograms| {
-                drop(known.insert(name, entry))
+                drop(known.insert(name, recorded));
             });
         }
-        program
+        entry
     }
 
     pub async fn version_of(&self, program: &str, root: &Path) -> Option<String> {

@@ -31,7 +31,8 @@ use glee_agents::process::{own_process, sandbox};
 use glee_agents::{Agents, ProcessRunner, Stop, StopHandle};
 use glee_model::domain::event::{AtBase, CallId, Event, Mode, Plan};
 use glee_model::domain::{
-    Agent, AgentName, Dispute, DisputeNumber, ExitReason, FindingId, Role, Route, RulingWord, RunId,
+    Agent, AgentName, Dispute, DisputeNumber, ExitReason, FailureKind, FindingId, Role, Route,
+    RulingWord, RunId,
 };
 use glee_store::config::files::scripts::{self, Roots};
 use glee_store::config::settings::{Compare, Sandbox, Settings};
@@ -186,8 +187,23 @@ pub(crate) fn programs_of(
             ),
         );
     }
-    programs.check(&agents, &plan.backups, workspace.root())?;
-    Ok(programs)
+    let (reviewers, others): (Vec<Agent>, Vec<Agent>) = agents
+        .into_iter()
+        .partition(|agent| agent.role == Role::Reviewer);
+    let check = |agents: &[Agent]| programs.check(agents, &plan.backups, workspace.root());
+    check(&others)?;
+    // A missing reviewer is one that does not answer, as long as another reviewer can be asked.
+    let mut missing = Vec::new();
+    for reviewer in &reviewers {
+        match check(std::slice::from_ref(reviewer)) {
+            Err(error) if error.kind == FailureKind::NotInstalled => missing.push(error),
+            checked => checked?,
+        }
+    }
+    match missing.pop() {
+        Some(error) if missing.len() + 1 == reviewers.len() => Err(error.into()),
+        _ => Ok(programs),
+    }
 }
 
 fn unchecked(agents: usize) -> Result<Agents, CommandError> {

@@ -25,10 +25,7 @@ pub(crate) fn render(outcome: &Outcome) -> String {
         format!("## Glee: {}\n\n", prose(&text::conclusion(outcome))),
         MOST - RESERVED,
     );
-    for line in [outcome.loosening(), outcome.not_sent()]
-        .into_iter()
-        .flatten()
-    {
+    for line in outcome.caveats() {
         page.add(&format!("{}\n\n", prose(&cut(&line, TEXT))));
     }
     let entries = entry::all(outcome);

@@ -493,10 +493,7 @@ fn an_interrupted_review_is_no_success() {
         (&invocation["executionSuccessful"], &invocation["exitCode"]),
         (&false.into(), &75.into())
     );
-    assert!(
-        rendered(Format::Markdown, &outcome)
-            .starts_with("## Glee: The budget or a rate limit is reached")
-    );
+    assert!(rendered(Format::Markdown, &outcome).starts_with("## Glee: The budget is used up"));
 }
 
 #[test]

@@ -126,6 +126,7 @@ fn full() -> Outcome {
                 Class::Rejected,
             ][id as usize % 4],
             reviewers: 2,
+            vendors: None,
             positions: vec![position("rules", false), position("third", true)],
             confirmed_by: vec!["fourth".into()],
             assessments: vec![Assessment {

@@ -7,9 +7,12 @@ use std::fmt::Write as _;
 use crate::cli::report::options::{Detail, RenderOptions};
 use crate::cli::report::text::layout::{facts, heading, named, wrapped};
 use crate::cli::report::view;
+use crate::cli::style::calls::SAID;
 use crate::cli::style::{self, Color, Glyph, Style, columns, count};
+use glee_agents::failure::shorten;
 use glee_model::domain::{
-    AnswerProblem, Failure, NoLongerRaised, Outcome, Reused, ReviewerReport, Skip, UnreadFile,
+    AnswerProblem, AnswerStatus, Failure, NoLongerRaised, Outcome, Reused, ReviewerReport, Skip,
+    UnreadFile,
 };
 use glee_protocol::text::printable;
 
@@ -24,7 +27,7 @@ pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String 
             .proof
             .reviewers
             .iter()
-            .any(|reviewer| is_of(failure, reviewer))
+            .any(|reviewer| view::is_of(failure, reviewer))
         {
             let error = format!(
                 "{agent} ({}) failed: {}",
@@ -69,7 +72,7 @@ fn reviewers(options: &RenderOptions<'_>, outcome: &Outcome) -> String {
         return String::new();
     }
     let rows = reviewers.iter().map(|reviewer| {
-        let (glyph, status) = view::status(reviewer);
+        let (glyph, status) = view::status(outcome, reviewer);
         let status = if glyph == Glyph::Done {
             status.to_owned()
         } else {
@@ -117,12 +120,22 @@ fn reviewers(options: &RenderOptions<'_>, outcome: &Outcome) -> String {
         let of_reviewer = outcome
             .failures
             .iter()
-            .find(|failure| is_of(failure, reviewer));
+            .find(|failure| view::is_of(failure, reviewer));
         of_reviewer
             .iter()
             .for_each(|failure| output_of(&mut text, style, outcome, failure));
-        problems(&mut text, style, outcome, reviewer);
-        said(&mut text, options, reviewer);
+        if reviewer.status == AnswerStatus::NotReviewed {
+            // What a program says instead of a review is why there is none.
+            let instead = shorten(&printable::line(&reviewer.said.trimmed()), SAID);
+            let head = format!("    {} ", style.paint(Color::Faint, "says:"));
+            if !instead.is_empty() {
+                wrapped(&mut text, style, &head, &instead);
+            }
+            problems(&mut text, style, outcome, reviewer);
+        } else {
+            problems(&mut text, style, outcome, reviewer);
+            said(&mut text, options, reviewer);
+        }
         // Files that no reviewer could read are listed elsewhere. Here, a line about unread files is printed only
         // if another reviewer read at least one of these files.
         if reviewer.unread.len() > outcome.proof.unread.len() {
@@ -137,11 +150,6 @@ fn reviewers(options: &RenderOptions<'_>, outcome: &Outcome) -> String {
         }
     }
     text
-}
-
-/// Whether the reviewer's row in the report already shows this failure.
-fn is_of(failure: &Failure, reviewer: &ReviewerReport) -> bool {
-    reviewer.name == failure.agent && reviewer.failure.as_ref() == Some(&failure.error)
 }
 
 /// Says how to see the output of a failed call.

@@ -9,7 +9,8 @@ use crate::cli::report::text::layout::{facts, heading, list, wrapped};
 use crate::cli::report::view::FindingCounts;
 use crate::cli::style::{self, Color, Glyph, Style, columns, widest};
 use glee_model::domain::{
-    Class, Coverage, ExitReason, FindingState, Outcome, Proof, SettledFinding, Spent, UnreadFile,
+    Class, Coverage, ExitReason, Failure, FindingState, Outcome, Proof, SettledFinding, Spent,
+    UnreadFile,
 };
 use glee_protocol::text::printable;
 
@@ -20,10 +21,7 @@ const NAMED: usize = 3;
 /// is nothing of the kind.
 pub(crate) fn caveats(style: Style, outcome: &Outcome) -> String {
     let mut text = String::new();
-    for line in [outcome.loosening(), outcome.not_sent()]
-        .into_iter()
-        .flatten()
-    {
+    for line in outcome.caveats() {
         let head = format!("{} ", style.mark(Glyph::Attention));
         wrapped(&mut text, style, &head, &printable::line(&line));
     }
@@ -397,6 +395,14 @@ pub(crate) fn steps(outcome: &Outcome, fix: &FixCommand) -> Vec<(String, &'stati
             "then resume the run"
         };
         steps.push((format!("glee runs resume {run}"), purpose));
+        let is_dated =
+            |failure: &Failure| failure.cause.is_some_and(|cause| cause.reset().is_some());
+        if outcome.failures.iter().any(is_dated) {
+            steps.push((
+                format!("glee runs resume {run} --when-reset"),
+                "resume the run when the limit ends",
+            ));
+        }
     }
     let is_untouched = outcome
         .findings

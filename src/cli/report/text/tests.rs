@@ -472,6 +472,7 @@ fn consensus(why: String) -> Corroboration {
     Corroboration {
         class: Class::Disputed,
         reviewers: 3,
+        vendors: None,
         positions: vec![position("claude", 90), position("codex", 60)],
         confirmed_by: Vec::new(),
         assessments: Vec::new(),

@@ -93,6 +93,9 @@ pub struct Corroboration {
     pub class: Class,
     /// The number of reviewers in the run.
     pub reviewers: u32,
+    /// The number of vendors of the reviewers that raised the finding; absent if no two of them have one vendor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vendors: Option<u32>,
     pub positions: Vec<Position>,
     /// The reviewers that did not raise the finding, but confirmed the finding in a debate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -1,5 +1,7 @@
 //! The outcome of a run, with the proof of review.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -440,6 +442,29 @@ impl Outcome {
     pub fn not_sent(&self) -> Option<String> {
         let files = self.skipped(SkipReason::is_incomplete)?;
         Some(format!("Not all was reviewed: {files}"))
+    }
+
+    /// What limits the outcome as a whole, a line each: the first lines of every report.
+    pub fn caveats(&self) -> Vec<String> {
+        let missing = |failure: &&Failure| failure.cause == Some(FailureKind::NotInstalled);
+        let missing: BTreeSet<&str> = self
+            .failures
+            .iter()
+            .filter(missing)
+            .map(|failure| failure.agent.0.as_str())
+            .collect();
+        let missing: Vec<&str> = missing.into_iter().collect();
+        let are = if missing.len() == 1 { "is" } else { "are" };
+        let missing = (!missing.is_empty()).then(|| {
+            format!(
+                "{} {are} not installed here and gave no answer",
+                missing.join(", ")
+            )
+        });
+        [self.loosening(), self.not_sent(), missing]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 
     /// One line about a target in which there is nothing to read; `None` for every other target.

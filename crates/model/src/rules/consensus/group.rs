@@ -157,6 +157,8 @@ pub struct Group {
     pub repeats: Vec<usize>,
     pub class: Class,
     pub state: GroupState,
+    /// The number of vendors of the reviewers that affirm the group. `None` if each has its own.
+    pub vendors: Option<u32>,
     /// `None` if the group is not accepted.
     pub agreement: Option<Agreement>,
     pub severity: Level,

@@ -44,7 +44,7 @@ pub use group::{
     Agreement, CheckedEvidence, ConflictKind, Consensus, Criteria, EvidenceChallenge, Group,
     GroupState, Level, Member, Policy, Statistics,
 };
-pub use normalise::{Category, category, vendor};
+pub use normalise::{Category, category, vendor, vendor_of};
 pub use output::MergeAnswer;
 
 crate::domain::words!(Level, Policy);

@@ -4,6 +4,8 @@
 //! The order of the normalised findings depends only on the findings' content, so that results are reproducible.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::Path;
 use std::sync::LazyLock;
 
 use foldhash::{HashMap, HashMapExt as _, HashSet};
@@ -11,6 +13,7 @@ use foldhash::{HashMap, HashMapExt as _, HashSet};
 use super::debate::{self, Debate};
 use super::group::{Level, Member};
 use super::similarity::phrases::Phrases;
+use crate::domain::Agent;
 use crate::rules::parallel;
 
 /// The number of points that are deducted from the confidence of a finding that was first raised in round 2 of a
@@ -106,6 +109,22 @@ const VENDORS: &[(&str, &[&str])] = &[
 /// Derives the vendor of a model from the reviewer's name. If the name contains no known model, the name itself
 /// counts as the vendor.
 pub fn vendor(model: &str) -> String {
+    known_vendor(model).map_or_else(|| model.to_lowercase(), ToOwned::to_owned)
+}
+
+/// The vendor of an agent's model, or of its program. An agent with neither is a vendor of its own, because two
+/// programs can be the same interpreter.
+pub fn vendor_of(agent: &Agent) -> String {
+    if let Some(model) = &agent.model {
+        return vendor(model);
+    }
+    let program = agent.command.first().map(Path::new);
+    let program = program.and_then(Path::file_name).and_then(OsStr::to_str);
+    let known = program.and_then(known_vendor);
+    known.unwrap_or(&agent.name.0).to_owned()
+}
+
+fn known_vendor(model: &str) -> Option<&'static str> {
     let name = model.to_lowercase();
     let parts = VENDORS
         .iter()
@@ -113,7 +132,7 @@ pub fn vendor(model: &str) -> String {
     let known = parts
         .filter_map(|(part, vendor)| Some((name.rfind(part)?, vendor)))
         .max();
-    known.map_or(name, |(_, vendor)| vendor.to_owned())
+    known.map(|(_, vendor)| vendor)
 }
 
 #[derive(Clone, Debug)]

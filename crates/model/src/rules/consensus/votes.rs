@@ -191,17 +191,38 @@ impl<'a> Votes<'a> {
             .min(15)
     }
 
+    fn vendor_of(&self, member: &'a Member) -> &'a str {
+        let derived = || self.vendors.get(member.model.as_str()).map(String::as_str);
+        member
+            .vendor
+            .as_deref()
+            .or_else(derived)
+            .unwrap_or(&member.model)
+    }
+
+    /// The vendors of the reviewers that affirm the group. The reviewers of one vendor count as one voice.
+    fn voices(&self) -> BTreeSet<&'a str> {
+        let affirming = self.affirming.iter();
+        affirming
+            .map(|entry| self.vendor_of(entry.member))
+            .collect()
+    }
+
+    pub(super) fn shared_vendors(&self) -> Option<u32> {
+        let voices = self.voices().len();
+        (voices < self.affirming.len()).then(|| u32::try_from(voices).unwrap_or(u32::MAX))
+    }
+
     /// Returns the points that the agreement of reviewers adds to the confidence. The first reviewer of a vendor
     /// adds 5 points, and every further reviewer of this vendor adds 2 points. The sum is at most 15 points.
     pub(crate) fn independent_bonus(&self) -> i32 {
         let mut vendors = BTreeSet::new();
         let points = self.affirming.iter().map(|entry| {
-            let member = entry.member;
-            let vendor = member
-                .vendor
-                .as_ref()
-                .unwrap_or_else(|| &self.vendors[member.model.as_str()]);
-            if vendors.insert(vendor) { 5 } else { 2 }
+            if vendors.insert(self.vendor_of(entry.member)) {
+                5
+            } else {
+                2
+            }
         });
         points.sum::<i32>().min(15)
     }
@@ -214,6 +235,15 @@ impl<'a> Votes<'a> {
         }
     }
 
+    /// Like [`Self::agreement`], but the reviewers of one vendor that raised the finding count as one voice.
+    pub(super) fn agreement_of_vendors(&self) -> Agreement {
+        if self.shared_vendors() == Some(1) && self.supporters().is_empty() {
+            Agreement::SingleSourceValidated
+        } else {
+            self.agreement()
+        }
+    }
+
     pub(super) fn undecided(&self) -> Group {
         let all = || self.affirming.iter().chain(&self.denying);
         Group {
@@ -221,6 +251,7 @@ impl<'a> Votes<'a> {
             repeats: all().flat_map(|entry| entry.repeats.clone()).collect(),
             class: Class::Disputed,
             state: self.state(),
+            vendors: self.shared_vendors(),
             agreement: None,
             severity: self.severity(),
             original_confidence: self.highest_confidence(),

@@ -300,6 +300,7 @@ mod tests {
         let consensus = class.map(|class| Corroboration {
             class,
             reviewers: 2,
+            vendors: None,
             positions: Vec::new(),
             confirmed_by: Vec::new(),
             assessments: Vec::new(),

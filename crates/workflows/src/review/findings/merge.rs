@@ -246,15 +246,8 @@ impl RoundContext<'_> {
             .state
             .agents(Role::Reviewer)
             .find(|agent| agent.name == *by);
-        // The vendor is derived from the model or the program, because the user can give a reviewer any name.
-        let vendor = agent.map(|agent| {
-            let program = agent
-                .command
-                .first()
-                .map(String::as_str)
-                .unwrap_or_default();
-            consensus::vendor(agent.model.as_deref().unwrap_or(program))
-        });
+        // The name of a reviewer says nothing about its vendor: the user chose it.
+        let vendor = agent.map(consensus::vendor_of);
         let checked = CheckedEvidence {
             confirmed: raw.rule.is_some(),
             advisory: self.state.advised.get(&id).cloned().unwrap_or_default(),
@@ -528,6 +521,7 @@ fn corroboration(
     Corroboration {
         class: group.class,
         reviewers: u32::try_from(reviewers).unwrap_or(u32::MAX),
+        vendors: group.vendors,
         positions,
         confirmed_by: group
             .supporters

@@ -155,11 +155,12 @@ fn a_doubtful_answer_is_asked_about_once_without_the_code() {
             ExitReason::AgentFailed,
             &["r review", "r review"],
         ),
+        // The program says that nobody is logged in: it is not asked again.
         (
             "Please run /login first.",
             "END findings=0 read=all",
             ExitReason::AgentFailed,
-            &["r review", "r review"],
+            &["r review"],
         ),
     ] {
         let bench = Bench::new();

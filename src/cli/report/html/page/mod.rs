@@ -94,7 +94,7 @@ pub(crate) fn page(outcome: &Outcome, options: &RenderOptions<'_>) -> Value {
         lines,
         tokens => spent.tokens(),
         loosening => outcome.loosening(),
-        silent => silent.map(reviewer).collect::<Vec<_>>(),
+        silent => silent.map(|silent| reviewer(outcome, silent)).collect::<Vec<_>>(),
         open => findings::open(&found, LISTED),
         more_open => blocking.saturating_sub(LISTED),
         next => summary::steps(outcome, fix),
@@ -110,15 +110,15 @@ pub(crate) fn page(outcome: &Outcome, options: &RenderOptions<'_>) -> Value {
         timeline => timeline::view(&calls, &cast.members, events.last().map(|event| event.at)),
         usage => timeline::usage(&calls, &cast.members, plan, &outcome.proof),
         changes => changes(outcome),
-        reviewers => outcome.proof.reviewers.iter().map(reviewer).collect::<Vec<_>>(),
+        reviewers => outcome.proof.reviewers.iter().map(|of| reviewer(outcome, of)).collect::<Vec<_>>(),
         skipped => skipped(outcome),
         columns => proof::columns(outcome, events, &calls, plan),
     }
 }
 
 /// A reviewer's report with its status in words.
-fn reviewer(report: &ReviewerReport) -> Value {
-    let (glyph, word) = view::status(report);
+fn reviewer(outcome: &Outcome, report: &ReviewerReport) -> Value {
+    let (glyph, word) = view::status(outcome, report);
     values! {
         word,
         tone => tone(glyph.color()),

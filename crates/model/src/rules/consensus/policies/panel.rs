@@ -73,15 +73,15 @@ fn group(votes: &Votes<'_>) -> Group {
         )
     } else if raisers >= 2 {
         bonus = (votes.independent_bonus(), "agreement");
-        let of_one_vendor = if bonus.0 < votes.agreement_bonus() {
-            ", some of one vendor"
-        } else {
-            ""
+        let of_vendors = match votes.shared_vendors() {
+            Some(1) => " of 1 vendor".to_owned(),
+            Some(vendors) => format!(" of {vendors} vendors"),
+            None => String::new(),
         };
         (
             Class::Accepted,
-            Some(votes.agreement()),
-            format!("{raisers} reviewers raised it: {names}{of_one_vendor}"),
+            Some(votes.agreement_of_vendors()),
+            format!("{raisers} reviewers{of_vendors} raised it: {names}"),
         )
     } else if !supporters.is_empty() {
         let why = format!("raised by {names}, confirmed by {}", supporters.join(", "));

@@ -343,6 +343,13 @@ fn reviewers_of_one_vendor_count_less() {
     };
     assert_eq!(of("opus", "gpt-5").groups[0].confidence, Some(80));
     assert_eq!(of("opus", "sonnet").groups[0].confidence, Some(77));
+    let vendors = |a, b| (of(a, b).groups[0].vendors, of(a, b).groups[0].agreement);
+    assert_eq!(vendors("opus", "gpt-5"), (None, Some(Agreement::Unanimous)));
+    assert_eq!(
+        vendors("opus", "sonnet"),
+        (Some(1), Some(Agreement::SingleSourceValidated)),
+        "the reviewers of one vendor are one voice"
+    );
 }
 
 #[test]

@@ -247,6 +247,7 @@ fn merged(id: u32, raisers: u8, confirmed: u8, category: bool) -> Finding {
     found.consensus = Some(Corroboration {
         class: Class::Accepted,
         reviewers: 3,
+        vendors: None,
         positions: Vec::new(),
         confirmed_by: chosen(confirmed, &REVIEWERS)
             .into_iter()

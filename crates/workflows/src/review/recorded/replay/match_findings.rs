@@ -90,6 +90,7 @@ mod tests {
         let consensus = Corroboration {
             class: Class::Accepted,
             reviewers: 2,
+            vendors: None,
             positions: said.iter().map(position).collect(),
             confirmed_by: Vec::new(),
             assessments: Vec::new(),

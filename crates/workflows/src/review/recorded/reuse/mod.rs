@@ -15,8 +15,9 @@ mod origins;
 mod search;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use futures_util::future::join_all;
 use serde_json::json;
 
 use crate::review::state::ReviewState;
@@ -73,16 +74,22 @@ pub(crate) async fn reviewer_keys(
     }
     let strict = settings.review.reuse == ReuseMode::Strict;
     let tree = strict.then(|| ReadHashes::now(root).of(&TracedRead::whole_tree(), &[]));
-    for agent in plan
+    let reviewers = plan
         .agents
         .iter()
         .filter(|agent| agent.role == Role::Reviewer)
-    {
-        let agent = crate::run::resources::with_secrets(settings, agent);
-        let Ok(program) = agents.program(&agent, root) else {
-            continue;
-        };
-        let version = agents.version(&agent, root).await;
+        .map(|agent| crate::run::resources::with_secrets(settings, agent));
+    let installed: Vec<(Agent, PathBuf)> = reviewers
+        .filter_map(|agent| Some((agents.program(&agent, root).ok()?, agent)))
+        .map(|(program, agent)| (agent, program))
+        .collect();
+    let versions = join_all(
+        installed
+            .iter()
+            .map(|(agent, _)| agents.version(agent, root)),
+    )
+    .await;
+    for ((agent, program), version) in installed.into_iter().zip(versions) {
         // A program that reports no version is identified by a hash of its file.
         let program = version.or_else(|| scripts::hash(&program).ok());
         let outside = agent
