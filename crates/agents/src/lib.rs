@@ -17,11 +17,9 @@ pub mod schema;
 pub mod streams;
 
 pub use adapters::registry::AdapterKind;
-pub use adapters::{
-    Adapter, AnswerText, Invocation, Output, ParsedOutput, Profile, ProgressEvent, Query, Reading,
-};
+pub use adapters::{Adapter, Invocation, Output, ParsedOutput, Profile, ProgressEvent};
 pub use calls::agents::{Agents, Cooldown};
-pub use calls::ask::{Ask, CallResult, Session};
+pub use calls::call::{AnswerText, Call, Outcome, Session};
 pub use calls::project_commands::CommandInput;
 pub use error::AgentError;
 pub use failure::command_line;

@@ -1,12 +1,13 @@
 //! Contains sample agents and sample requests for the tests of the module `agents`.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::{Program, Query};
+use crate::{Call, Program, Stop, TranscriptFiles};
 use glee_model::domain::{Agent, AgentName, Dispute, DisputeNumber, Role};
 use glee_protocol::request::{Request, StageSubject, Task};
-use glee_store::config::settings::Limits;
+use glee_store::config::settings::{Limits, Sandbox};
 
 pub const NONCE: &str = "0123456789abcdef0123456789abcdef";
 
@@ -38,15 +39,21 @@ pub fn agent(name: &str, adapter: &str, command: &[&str]) -> Agent {
     }
 }
 
-pub fn query<'a>(agent: &'a Agent, program: &'a Program, request: &'a Request) -> Query<'a> {
-    Query {
-        agent,
-        program,
-        request,
-        prompt: "the prompt",
+pub fn call(agent: &Agent, program: &Program, request: &Request) -> Call {
+    Call {
+        agent: agent.clone(),
+        backups: Vec::new(),
+        program: program.clone(),
+        request: Arc::new(request.clone()),
+        prompt: "the prompt".into(),
         session: None,
-        folder: Path::new("/kept"),
-        call: "call.1",
+        limits: LIMITS,
+        sandbox: Sandbox::Auto,
+        protected: Arc::default(),
+        files: TranscriptFiles::new(Path::new("/kept"), "call.1"),
+        activity: Arc::new(|_| {}),
+        suspended: None,
+        stop: Stop::never(),
     }
 }
 

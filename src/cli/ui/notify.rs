@@ -224,11 +224,7 @@ fn run_command(
     input: CommandInput,
 ) -> io::Result<Option<String>> {
     let folder = tempfile::tempdir()?;
-    let path = |name: &str| folder.path().join(name);
-    let files = TranscriptFiles {
-        stdout: path("notify.stdout"),
-        stderr: path("notify.stderr"),
-    };
+    let files = TranscriptFiles::new(folder.path(), "notify");
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;

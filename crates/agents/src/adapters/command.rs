@@ -1,7 +1,7 @@
-//! Builds the command line of an agent program from the program's [`Profile`] and a [`Query`].
+//! Builds the command line of an agent program from the program's [`Profile`] and a [`Call`](crate::Call).
 
 use crate::process::environment::environment;
-use crate::{AgentError, Invocation, Profile, Query, SchemaForm};
+use crate::{AgentError, Call, Invocation, Profile, SchemaForm};
 use glee_model::domain::{Effort, FailureKind};
 
 const NETWORK: [&str; 7] = [
@@ -18,17 +18,17 @@ const NETWORK: [&str; 7] = [
 /// after all other arguments.
 pub fn assemble(
     profile: &Profile,
-    query: &Query<'_>,
+    call: &Call,
     mut args: Vec<String>,
     last: Vec<String>,
 ) -> Result<Invocation, AgentError> {
-    let Query {
+    let Call {
         agent,
         program,
         request,
         prompt,
         ..
-    } = query;
+    } = call;
     if let Some((longest, unit)) = profile.longest_prompt {
         let length = if unit == "bytes" {
             prompt.len()
@@ -52,8 +52,8 @@ pub fn assemble(
     program.need(profile.required)?;
     let form = SchemaForm::constraint(&request.task).filter(|_| program.names(profile.schema));
     args.extend(option(profile.schema, form.map(SchemaForm::argument)));
-    args.extend(option(profile.resume, query.session));
-    args.extend(option(profile.effort, effort(profile, query)?));
+    args.extend(option(profile.resume, call.session_id()));
+    args.extend(option(profile.effort, effort(profile, call)?));
     args.extend(option(profile.model, agent.model.as_deref()));
     args.extend(agent.command.iter().skip(1).cloned());
     args.extend(last);
@@ -65,7 +65,9 @@ pub fn assemble(
         .collect();
     let mut files = Vec::new();
     if let Some((name, content)) = profile.defaults {
-        let path = query.folder.join(format!("{}-defaults.json", profile.name));
+        let path = call
+            .folder()
+            .join(format!("{}-defaults.json", profile.name));
         set.push((name, path.to_string_lossy().into_owned()));
         files.push((path, content.to_owned()));
     }
@@ -77,20 +79,20 @@ pub fn assemble(
     );
     let plain = Invocation::plain(&program.path, args, env, &request.root);
     Ok(Invocation {
-        stdin: (*prompt).into(),
+        stdin: prompt.as_bytes().to_vec(),
         streams: true,
         files,
         ..plain
     })
 }
 
-fn effort(profile: &Profile, query: &Query<'_>) -> Result<Option<&'static str>, AgentError> {
-    let Query {
+fn effort(profile: &Profile, call: &Call) -> Result<Option<&'static str>, AgentError> {
+    let Call {
         agent,
         program,
         request,
         ..
-    } = query;
+    } = call;
     let Some(effort) = agent.effort else {
         let raised =
             profile.raises_effort && request.task.wants_effort() && program.names(profile.effort);

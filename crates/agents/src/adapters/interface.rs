@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::adapters::command;
-use crate::{AgentError, Dialogue, Invocation, Output, ParsedOutput, Profile, Query, Reading};
+use crate::{AgentError, Call, Dialogue, Invocation, Outcome, Output, ParsedOutput, Profile};
 use glee_model::domain::FailureKind;
 
 /// While an agent writes, Glee displays a line only if the line has at least this number of characters. Instead of
@@ -86,25 +86,25 @@ impl<'a> ProgressEvent<'a> {
 pub trait Adapter: Send + Sync {
     fn profile(&self) -> Profile;
 
-    fn args(&self, _query: &Query<'_>) -> Vec<String> {
+    fn args(&self, _call: &Call) -> Vec<String> {
         Vec::new()
     }
 
     /// Builds the command. Fails if the prompt is too long for the program, or if the program lacks a required
     /// flag.
-    fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
-        command::assemble(&self.profile(), query, self.args(query), Vec::new())
+    fn command(&self, call: &Call) -> Result<Invocation, AgentError> {
+        command::assemble(&self.profile(), call, self.args(call), Vec::new())
     }
 
-    fn reading(&self, output: &Output) -> Reading {
+    fn reading(&self, output: &Output) -> Outcome {
         let profile = self.profile();
         if !profile.prints_events {
-            return Reading::stdout(output);
+            return output.as_answer();
         }
         let mut parsed = ParsedOutput::default();
         match events(&output.stdout, &mut |event| self.parse(&mut parsed, &event)) {
             Ok(()) => parsed.conclude(&profile, output),
-            Err(error) => Reading::from(Err(AgentError::new(
+            Err(error) => Outcome::from(Err(AgentError::new(
                 FailureKind::Protocol,
                 format!(
                     "the recorded output of `{}` cannot be read: {error}",
@@ -121,7 +121,7 @@ pub trait Adapter: Send + Sync {
     }
 
     /// Returns the dialogue that supplies the program's input. Returns `None` if stdin contains only the prompt.
-    fn dialogue(&self, _query: &Query<'_>) -> Option<Box<dyn Dialogue>> {
+    fn dialogue(&self, _call: &Call) -> Option<Box<dyn Dialogue>> {
         None
     }
 

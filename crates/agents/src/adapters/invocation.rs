@@ -1,28 +1,15 @@
-//! Defines the types of an adapter's inputs and outputs.
+//! Defines the command that an adapter builds, and the output that it reads.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Cursor, Read as _, Seek as _, SeekFrom};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-use crate::{AgentError, Program};
-use glee_model::domain::{Agent, CallMetadata, Usage};
-use glee_protocol::request::Request;
-
-#[derive(Clone, Copy, Debug)]
-pub struct Query<'a> {
-    pub agent: &'a Agent,
-    pub program: &'a Program,
-    pub request: &'a Request,
-    pub prompt: &'a str,
-    pub session: Option<&'a str>,
-    /// A folder outside the tree, with additional files for the program.
-    pub folder: &'a Path,
-    pub call: &'a str,
-}
+use crate::{AnswerText, Outcome};
+use glee_model::domain::event::Transcript;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invocation {
@@ -68,13 +55,18 @@ pub struct Output {
     /// The last 4 KiB of stderr as text.
     pub stderr_tail: String,
     pub ended: Timestamp,
-    pub transcript: glee_model::domain::event::Transcript,
+    pub transcript: Transcript,
 }
 
 /// At most this number of bytes of stdout, its last, are words about a failure.
 const SAID: u64 = 4 << 10;
 
 impl Output {
+    /// The whole of stdout as the answer.
+    pub fn as_answer(&self) -> Outcome {
+        Outcome::from(Ok(AnswerText::File(self.stdout.clone())))
+    }
+
     /// What the program said in words: the last lines of stdout that are no JSON events, and those of stderr.
     pub(crate) fn said(&self) -> String {
         let mut said = tail(&self.stdout).unwrap_or_default();
@@ -92,46 +84,4 @@ fn tail(path: &Path) -> io::Result<Vec<String>> {
     file.take(SAID).read_to_end(&mut bytes)?;
     let text = String::from_utf8_lossy(&bytes);
     Ok(text.lines().map(ToOwned::to_owned).collect())
-}
-
-/// An agent's answer, as text or as the path of a file. The file can be large and can contain invalid UTF-8.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AnswerText {
-    File(PathBuf),
-    Text(String),
-}
-
-impl AnswerText {
-    pub fn reader(&self) -> io::Result<Box<dyn BufRead + Send + '_>> {
-        Ok(match self {
-            Self::File(path) => Box::new(BufReader::with_capacity(64 << 10, File::open(path)?)),
-            Self::Text(text) => Box::new(Cursor::new(text.as_bytes())),
-        })
-    }
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct Reading {
-    pub answer: Result<AnswerText, AgentError>,
-    /// The text that the program printed before the failure.
-    pub partial: Option<String>,
-    pub usage: Usage,
-    pub metadata: CallMetadata,
-}
-
-impl Reading {
-    pub fn stdout(output: &Output) -> Self {
-        Self::from(Ok(AnswerText::File(output.stdout.clone())))
-    }
-}
-
-impl From<Result<AnswerText, AgentError>> for Reading {
-    fn from(answer: Result<AnswerText, AgentError>) -> Self {
-        Self {
-            answer,
-            partial: None,
-            usage: Usage::default(),
-            metadata: CallMetadata::default(),
-        }
-    }
 }

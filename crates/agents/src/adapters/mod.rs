@@ -16,7 +16,7 @@ mod tools;
 
 pub use command::{assemble, list};
 pub use interface::{Adapter, ProgressEvent};
-pub use invocation::{AnswerText, Invocation, Output, Query, Reading};
+pub use invocation::{Invocation, Output};
 pub use parsed_output::ParsedOutput;
 pub use parsed_output::{ReportedError, number, owned, string, text, tokens};
 pub use profile::Profile;

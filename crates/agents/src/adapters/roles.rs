@@ -7,8 +7,8 @@ use std::ffi::OsStr;
 use crate::adapters::registry;
 use crate::probe::program::words;
 use crate::samples;
-use crate::{AdapterKind, Invocation, Program, Query};
-use glee_model::domain::{Agent, Effort, FailureKind, Role};
+use crate::{AdapterKind, Call, Invocation, Program, Session};
+use glee_model::domain::{Agent, Effort, FailureKind, Role, Usage};
 use glee_protocol::request::Task;
 
 const ROLES: [Role; 3] = [Role::Coder, Role::Reviewer, Role::Judge];
@@ -31,9 +31,13 @@ fn ask(agent: &Agent, role: Role, program: &Program, session: Option<&str>) -> I
     let request = samples::request(agent, task(role));
     let adapter = AdapterKind::of(agent).unwrap().adapter();
     adapter
-        .command(&Query {
-            session,
-            ..samples::query(agent, program, &request)
+        .command(&Call {
+            session: session.map(|id| Session {
+                agent: agent.name.clone(),
+                id: id.to_owned(),
+                used: Usage::default(),
+            }),
+            ..samples::call(agent, program, &request)
         })
         .unwrap()
 }
@@ -122,7 +126,7 @@ fn claude_uses_what_its_help_names() {
     let request = samples::request(&agent, task(Role::Reviewer));
     let error = AdapterKind::Claude
         .adapter()
-        .command(&samples::query(&agent, &program, &request))
+        .command(&samples::call(&agent, &program, &request))
         .unwrap_err();
     assert_eq!(
         (error.kind, error.message.as_str()),
@@ -197,7 +201,7 @@ fn an_arbiter_thinks_hard_and_is_held_to_the_form_of_a_decision() {
         let request = samples::request(&agent, samples::arbitrate());
         adapter
             .adapter()
-            .command(&samples::query(&agent, &program, &request))
+            .command(&samples::call(&agent, &program, &request))
             .unwrap()
     };
     let needed = "--setting-sources --strict-mcp-config --tools --permission-mode";
@@ -241,7 +245,7 @@ fn spec_14_an_effort_is_told_in_the_words_of_each_program() {
         AdapterKind::of(&agent)
             .unwrap()
             .adapter()
-            .command(&samples::query(&agent, &program, &request))
+            .command(&samples::call(&agent, &program, &request))
     };
     for (name, effort, told) in [
         ("claude", Effort::High, "--effort high"),
@@ -266,7 +270,7 @@ fn spec_14_an_effort_is_told_in_the_words_of_each_program() {
     let request = samples::request(&agent, samples::arbitrate());
     let arbiter = AdapterKind::Claude
         .adapter()
-        .command(&samples::query(&agent, &Program::new("/bin/it"), &request))
+        .command(&samples::call(&agent, &Program::new("/bin/it"), &request))
         .unwrap();
     assert!(
         line(&arbiter).ends_with("--effort low"),
@@ -450,14 +454,14 @@ fn a_prompt_that_would_be_cut_is_refused() {
         let agent = samples::agent("it", "", &[name]);
         let program = Program::new("/bin/it");
         let request = samples::review(&agent);
-        let query = Query {
-            prompt: &prompt,
-            ..samples::query(&agent, &program, &request)
+        let call = Call {
+            prompt: prompt.into(),
+            ..samples::call(&agent, &program, &request)
         };
         let error = AdapterKind::of(&agent)
             .unwrap()
             .adapter()
-            .command(&query)
+            .command(&call)
             .unwrap_err();
         assert_eq!(error.kind, FailureKind::TooLong);
         assert_eq!(error.message, format!("the prompt for `it` has {expected}"));

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use tokio::sync::watch;
 use tokio::time::Instant;
 use tracing::field::Empty;
 use tracing::{Instrument as _, Span, info, info_span, warn};
@@ -16,66 +15,13 @@ use super::{instead, price, retry};
 use crate::adapters::registry;
 use crate::calls::state_cache::StateCache;
 use crate::process::sandbox;
-use crate::process::sandbox::confinement::Guarded;
 use crate::{
-    AdapterKind, AgentError, Agents, AnswerText, Cooldown, Execute, Failed, ProcessError,
-    ProcessJob, Query, Reading, Stop, TranscriptFiles,
+    AdapterKind, AgentError, Agents, AnswerText, Call, Cooldown, Execute, Failed, Outcome,
+    ProcessError, ProcessJob,
 };
 use glee_builtin as builtin;
-use glee_model::domain::event::Transcript;
-use glee_model::domain::{Agent, AgentName, CallMetadata, FailureKind, Usage};
-use glee_protocol::request::Request;
+use glee_model::domain::{Agent, CallMetadata, FailureKind, Usage};
 use glee_protocol::text::printable;
-use glee_store::config::settings::{Limits, Sandbox};
-
-#[derive(Clone)]
-pub struct Ask<'a> {
-    pub agent: &'a Agent,
-    pub request: &'a Request,
-    pub prompt: &'a str,
-    /// If the agent has a `timeout`, this `timeout` replaces `call_timeout`.
-    pub limits: &'a Limits,
-    pub sandbox: Sandbox,
-    /// A confined agent must not write to these paths: the tree, the tree's git folders and Glee's state.
-    pub protected: &'a Guarded,
-    pub files: &'a TranscriptFiles,
-    pub session: Option<&'a Session>,
-    pub activity: &'a (dyn Fn(&str) + Send + Sync),
-    /// Glee suspends the agent while the value in this channel is true. If the field is `None`, Glee never
-    /// suspends the agent.
-    pub suspended: Option<watch::Receiver<bool>>,
-    pub stop: Stop,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct Session {
-    pub agent: AgentName,
-    pub id: String,
-    pub used: Usage,
-}
-
-#[derive(Clone, Debug)]
-pub struct CallResult {
-    pub result: Result<AnswerText, AgentError>,
-    /// The transcript of the agent's process. The field is `None` only if no process was started.
-    pub transcript: Option<Transcript>,
-    pub millis: u64,
-    pub usage: Usage,
-    pub metadata: CallMetadata,
-}
-
-impl From<AgentError> for CallResult {
-    fn from(error: AgentError) -> Self {
-        let (usage, metadata) = Default::default();
-        Self {
-            result: Err(error),
-            transcript: None,
-            millis: 0,
-            usage,
-            metadata,
-        }
-    }
-}
 
 impl Agents {
     pub fn new(runner: Arc<dyn Execute>) -> Self {
@@ -151,11 +97,11 @@ impl Agents {
 
     /// Calls an agent. Calls the agent's backup if the agent's program is missing, or if the agent's service
     /// reports a rate limit or an exceeded quota. A backup can also have a backup.
-    pub async fn ask_or_backup(&self, ask: Ask<'_>, backups: &[Agent]) -> CallResult {
-        let mut remaining: Vec<&Agent> = backups.iter().collect();
-        let mut agent = ask.agent;
-        let mut asked = self.ask(ask.clone()).await;
-        while let Err(error) = &asked.result {
+    pub async fn ask_or_backup(&self, call: Call) -> Outcome {
+        let mut remaining: Vec<&Agent> = call.backups.iter().collect();
+        let mut agent = &call.agent;
+        let mut outcome = self.ask(call.clone()).await;
+        while let Err(error) = &outcome.answer {
             let next = remaining
                 .iter()
                 .position(|other| agent.backup.as_ref() == Some(&other.name));
@@ -163,126 +109,118 @@ impl Agents {
                 break;
             };
             agent = remaining.remove(next);
-            let reason = asked
+            let reason = outcome
                 .metadata
                 .instead
                 .clone()
                 .unwrap_or_else(|| error.to_string());
-            (ask.activity)(&format!("{error}; asking {} instead", agent.name));
+            (call.activity)(&format!("{error}; asking {} instead", agent.name));
             let second = self
-                .ask(Ask {
-                    agent,
-                    ..ask.clone()
+                .ask(Call {
+                    agent: agent.clone(),
+                    ..call.clone()
                 })
                 .await;
-            asked = CallResult {
-                millis: asked.millis + second.millis,
-                usage: asked.usage.plus(second.usage),
+            outcome = Outcome {
+                millis: outcome.millis + second.millis,
+                usage: outcome.usage.plus(second.usage),
                 metadata: CallMetadata {
                     by: Some(agent.name.clone()),
                     instead: Some(reason),
-                    retries: asked.metadata.retries + 1 + second.metadata.retries,
+                    retries: outcome.metadata.retries + 1 + second.metadata.retries,
                     ..second.metadata
                 },
                 ..second
             };
         }
-        asked
+        outcome
     }
 
     /// Calls an agent, and retries the call after a transient failure. Dropping the future ends the agent's
     /// process.
-    pub async fn ask(&self, ask: Ask<'_>) -> CallResult {
+    pub async fn ask(&self, mut call: Call) -> Outcome {
         let started = Instant::now();
-        let total = ask.agent.timeout.unwrap_or(ask.limits.call_timeout);
+        let total = call.agent.timeout.unwrap_or(call.limits.call_timeout);
         let mut usage = Usage::default();
-        let mut session = ask
-            .session
-            .filter(|session| session.agent == ask.agent.name);
-        let mut left = total;
+        call.session
+            .take_if(|session| session.agent != call.agent.name);
+        call.limits.call_timeout = total;
         let mut tries = 0;
         loop {
             tries += 1;
-            let mut asked = self
-                .wait_and_try(&ask, session, left, tries)
+            let mut outcome = self
+                .wait_and_try(&call, tries)
                 .await
-                .unwrap_or_else(CallResult::from);
-            usage = usage.plus(asked.usage);
-            asked.usage = usage;
-            asked.metadata.retries = tries - 1;
-            asked.millis = millis(started.elapsed());
-            let Err(error) = &asked.result else {
-                return asked;
+                .unwrap_or_else(|error| Outcome::from(Err(error)));
+            usage = usage.plus(outcome.usage);
+            outcome.usage = usage;
+            outcome.metadata.retries = tries - 1;
+            outcome.millis = millis(started.elapsed());
+            let Err(error) = &outcome.answer else {
+                return outcome;
             };
-            left = total.saturating_sub(started.elapsed());
+            let left = total.saturating_sub(started.elapsed());
+            call.limits.call_timeout = left;
             // An expired session can cause a failure, so the next try starts without a session.
             let may_be_gone = matches!(
                 error.kind,
                 FailureKind::BadFlags | FailureKind::Crashed | FailureKind::Protocol
             );
-            if may_be_gone && session.take().is_some() {
+            if may_be_gone && call.session.take().is_some() {
                 continue;
             }
-            let Some(wait) = retry::pause(error.kind, tries, Timestamp::now(), left, ask.limits)
+            let Some(wait) = retry::pause(error.kind, tries, Timestamp::now(), left, &call.limits)
             else {
-                self.give_up(ask.agent, error, Timestamp::now());
-                return asked;
+                self.give_up(&call.agent, error, Timestamp::now());
+                return outcome;
             };
-            (ask.activity)(&format!(
+            (call.activity)(&format!(
                 "{}; trying again in {}",
                 error.kind.as_str(),
                 seconds(wait)
             ));
-            if ask.pause(wait).await.is_err() {
-                return asked;
+            if call.pause(wait).await.is_err() {
+                return outcome;
             }
-            left = total.saturating_sub(started.elapsed());
+            call.limits.call_timeout = total.saturating_sub(started.elapsed());
         }
     }
 
-    async fn wait_and_try(
-        &self,
-        ask: &Ask<'_>,
-        session: Option<&Session>,
-        left: Duration,
-        tries: u32,
-    ) -> Result<CallResult, AgentError> {
-        let kind = AdapterKind::of(ask.agent)?;
+    async fn wait_and_try(&self, call: &Call, tries: u32) -> Result<Outcome, AgentError> {
+        let kind = AdapterKind::of(&call.agent)?;
         let now = Timestamp::now();
-        if let Some(Cooldown { until, why }) = self.cooldown(kind, ask.agent, now) {
+        if let Some(Cooldown { until, why }) = self.cooldown(kind, &call.agent, now) {
             let wait = retry::until(until, now);
-            if wait > left / 2 {
+            if wait > call.limits.call_timeout / 2 {
                 let message = format!("`{kind}` is not available until {until:.0}: {why}");
                 return Err(AgentError::new(FailureKind::RateLimited { reset: Some(until) }, message).hint(
                     "when the limit ends, resume the run with `glee runs resume`; `glee agents --check` calls \
                     the agent despite the limit",
                 ));
             }
-            (ask.activity)(&format!("{kind} is available again in {}", seconds(wait)));
-            ask.pause(wait).await?;
+            (call.activity)(&format!("{kind} is available again in {}", seconds(wait)));
+            call.pause(wait).await?;
         }
         let started = Instant::now();
         let mut record = None;
         let span =
             info_span!("try", n = tries, program = %kind, pid = Empty, exit = Empty, bytes = Empty);
-        let once = self
-            .once(ask, kind, session, left, &mut record)
-            .instrument(span.clone());
-        let asked = once.await.unwrap_or_else(CallResult::from);
-        let failure = asked
-            .result
+        let once = self.once(call, kind, &mut record).instrument(span.clone());
+        let outcome = once.await.unwrap_or_else(|error| Outcome::from(Err(error)));
+        let failure = outcome
+            .answer
             .as_ref()
             .err()
             .map(|error| (error.kind, error.message.as_str()));
-        span.in_scope(|| log_end(&asked, millis(started.elapsed())));
-        self.update_cooldown(kind, ask.agent, failure, Timestamp::now());
+        span.in_scope(|| log_end(&outcome, millis(started.elapsed())));
+        self.update_cooldown(kind, &call.agent, failure, Timestamp::now());
         if let Some(record) = record {
             let end = CallEnd {
                 millis: millis(started.elapsed()),
                 tries,
-                transcript: asked.transcript.clone(),
-                usage: asked.usage,
-                metadata: asked.metadata.clone(),
+                transcript: outcome.transcript.clone(),
+                usage: outcome.usage,
+                metadata: outcome.metadata.clone(),
                 failure: failure.map(|(kind, _)| kind),
                 error: failure.map(|(_, message)| message.to_owned()),
             };
@@ -293,47 +231,41 @@ impl Agents {
                     end: Some(end),
                     ..record
                 }
-                .write(&record::path(&ask.files.stdout)),
+                .write(&record::path(&call.files.stdout)),
             );
         }
-        Ok(asked)
+        Ok(outcome)
     }
 
     async fn once(
         &self,
-        ask: &Ask<'_>,
+        call: &Call,
         kind: AdapterKind,
-        session: Option<&Session>,
-        left: Duration,
         recorded: &mut Option<CallRecord>,
-    ) -> Result<CallResult, AgentError> {
-        let Ask { agent, files, .. } = *ask;
-        registry::check_effort(agent)?;
+    ) -> Result<Outcome, AgentError> {
+        registry::check_effort(&call.agent)?;
         let adapter = kind.adapter();
-        let profile = kind.adapter().profile();
-        let root = Path::new(&ask.request.root);
-        for kind in sandbox::programs(kind, &agent.command) {
-            refuse_modules(agent, kind, root)?;
+        let profile = adapter.profile();
+        for kind in sandbox::programs(kind, &call.agent.command) {
+            refuse_modules(&call.agent, kind, call.root())?;
         }
-        let path = self.program(agent, root)?;
-        let prompt = self.place_of_change(&agent.name) + ask.prompt;
-        let query = Query {
-            agent,
-            program: &self.detect(kind, agent, &path).await,
-            request: ask.request,
-            prompt: &prompt,
-            session: session.map(|session| session.id.as_str()),
-            folder: files.stdout.parent().unwrap_or(Path::new("/")),
-            call: &files
-                .stdout
-                .file_stem()
-                .unwrap_or_default()
-                .to_string_lossy(),
+        let path = self.program(&call.agent, call.root())?;
+        let call = &Call {
+            program: self.detect(kind, &call.agent, &path).await,
+            prompt: (self.place_of_change(&call.agent.name) + &call.prompt).into(),
+            ..call.clone()
         };
-        let mut invocation = adapter.command(&query)?;
-        let role = ask.request.task.role();
-        let mut confinement =
-            sandbox::confinement(ask.sandbox, role, kind, agent, &invocation, ask.protected);
+        let Call { agent, files, .. } = call;
+        let mut invocation = adapter.command(call)?;
+        let role = call.request.task.role();
+        let mut confinement = sandbox::confinement(
+            call.sandbox,
+            role,
+            kind,
+            agent,
+            &invocation,
+            &call.protected,
+        );
         if let Some(base) = &self.base {
             base.apply(agent, &mut invocation, &mut confinement);
         }
@@ -351,32 +283,24 @@ impl Agents {
         }
         record::private(&files.stdout.with_extension("prompt"), &invocation.stdin)
             .map_err(unwritten)?;
-        let record = recorded.insert(CallRecord::new(kind.as_str(), &query, &invocation));
+        let record = recorded.insert(CallRecord::new(kind.as_str(), call, &invocation));
         record
             .write(&record::path(&files.stdout))
             .map_err(unwritten)?;
-        let dialogue = adapter.dialogue(&query);
+        let dialogue = adapter.dialogue(call);
         let job = ProcessJob {
-            suspended: ask.suspended.clone(),
+            suspended: call.suspended.clone(),
             dialogue: dialogue.as_deref(),
             marks: profile.marks,
-            request: Some(ask.request),
+            request: Some(&call.request),
             confinement,
             activity: &|line| {
                 adapter
                     .activity(line)
-                    .inspect(|shown| (ask.activity)(shown))
+                    .inspect(|shown| (call.activity)(shown))
                     .is_some()
             },
-            ..ProcessJob::plain(
-                &invocation,
-                Limits {
-                    call_timeout: left,
-                    ..*ask.limits
-                },
-                files,
-                ask.stop.clone(),
-            )
+            ..ProcessJob::plain(&invocation, call.limits, files, call.stop.clone())
         };
         let (output, failed) = match self.runner.run(job).await.map_err(|failed| *failed) {
             Ok(output) => (output, None),
@@ -389,36 +313,30 @@ impl Agents {
                 output: None,
             }) => return Err(error.for_agent(agent)),
         };
-        let Reading {
-            answer,
-            partial,
-            usage,
-            mut metadata,
-        } = adapter.reading(&output);
-        if let Some(reads) = &mut metadata.reads {
-            let root = Path::new(&ask.request.root);
+        let mut outcome = adapter.reading(&output);
+        if let Some(reads) = &mut outcome.metadata.reads {
             *reads = std::mem::take(reads)
                 .into_iter()
-                .map(|read| read.inside(root))
+                .map(|read| read.inside(call.root()))
                 .collect();
         }
         let has_failed = failed.is_some();
-        let result = match (failed, answer) {
-            (None, Ok(answer)) => instead::checked(answer, ask.request, &profile, &output),
+        outcome.answer = match (failed, outcome.answer) {
+            (None, Ok(answer)) => instead::checked(answer, &call.request, &profile, &output),
             (None, Err(reported)) => Err(reported),
             // The program's output can explain the failure more precisely than the exit code.
             (Some(ProcessError::ExitCode { .. }), Err(reported)) => Err(reported),
-            (Some(failed), _) => Err(instead::explained(failed, &output, ask, &profile)),
+            (Some(failed), _) => Err(instead::explained(failed, &output, call, &profile)),
         };
         let refused = reach
             .as_ref()
             .filter(|_| has_failed && output.transcript.held);
-        let refused = refused.and_then(|reach| reach.refused(&output.stderr_tail));
-        let result = match refused {
-            Some(path) => result.map_err(|error| error.hint(closed_path(path))),
-            None => result,
-        };
-        let text = match (&result, &partial) {
+        if let Some(path) = refused.and_then(|reach| reach.refused(&output.stderr_tail)) {
+            outcome.answer = outcome
+                .answer
+                .map_err(|error| error.hint(closed_path(path)));
+        }
+        let text = match (&outcome.answer, &outcome.partial) {
             (Ok(AnswerText::Text(text)), _) | (Err(_), Some(text)) => Some(text),
             (Ok(AnswerText::File(_)), _) | (Err(_), None) => None,
         };
@@ -426,22 +344,15 @@ impl Agents {
             record::private(&files.stdout.with_extension("answer"), text.as_bytes())
                 .map_err(unwritten)?;
         }
-        let usage = match session {
-            Some(session) if profile.counts_sessions => usage.since(session.used),
-            _ => usage,
-        };
-        let usage = price::estimate(
-            usage,
-            metadata.model.as_deref().or(agent.model.as_deref()),
-            agent.price,
-        );
-        Ok(CallResult {
-            result,
-            transcript: Some(output.transcript),
-            millis: 0,
-            usage,
-            metadata,
-        })
+        if let Some(session) = &call.session
+            && profile.counts_sessions
+        {
+            outcome.usage = outcome.usage.since(session.used);
+        }
+        let model = outcome.metadata.model.as_deref().or(agent.model.as_deref());
+        outcome.usage = price::estimate(outcome.usage, model, agent.price);
+        outcome.transcript = Some(output.transcript);
+        Ok(outcome)
     }
 }
 
@@ -453,8 +364,8 @@ fn closed_path(path: &Path) -> String {
     )
 }
 
-fn log_end(asked: &CallResult, ms: u64) {
-    if let Some(transcript) = &asked.transcript {
+fn log_end(outcome: &Outcome, ms: u64) {
+    if let Some(transcript) = &outcome.transcript {
         let span = Span::current();
         span.record("bytes", transcript.stdout_bytes);
         match (transcript.exit_code, transcript.signal) {
@@ -467,8 +378,8 @@ fn log_end(asked: &CallResult, ms: u64) {
         input_tokens,
         output_tokens,
         ..
-    } = asked.usage;
-    match &asked.result {
+    } = outcome.usage;
+    match &outcome.answer {
         Ok(_) => info!(ms, input_tokens, output_tokens, "answered"),
         Err(error) => warn!(
             ms,
@@ -481,7 +392,7 @@ fn log_end(asked: &CallResult, ms: u64) {
     }
 }
 
-impl Ask<'_> {
+impl Call {
     async fn pause(&self, wait: Duration) -> Result<(), AgentError> {
         tokio::select! {
             () = tokio::time::sleep(wait) => Ok(()),
@@ -527,6 +438,10 @@ mod tests {
     use crate::calls::agents::Agents;
     use crate::process::scripted::{Script, ScriptedRunner};
     use crate::samples::{self, LIMITS};
+    use crate::{Program, Session, Stop, TranscriptFiles};
+    use glee_model::domain::event::Transcript;
+    use glee_protocol::request::Request;
+    use glee_store::config::settings::Limits;
 
     struct Scene {
         runner: Arc<ScriptedRunner>,
@@ -541,25 +456,13 @@ mod tests {
             }
         }
 
-        async fn ask(&self, agent: &Agent, stop: Stop) -> CallResult {
-            let files = TranscriptFiles {
-                stdout: self.folder.path().join("out"),
-                stderr: self.folder.path().join("err"),
-            };
-            let request = samples::review(agent);
+        async fn ask(&self, agent: &Agent, stop: Stop) -> Outcome {
+            let call = samples::call(agent, &Program::default(), &samples::review(agent));
             Agents::new(self.runner.clone())
-                .ask(Ask {
-                    agent,
-                    request: &request,
-                    prompt: "the prompt",
-                    limits: &LIMITS,
-                    sandbox: Sandbox::Auto,
-                    protected: &Guarded::default(),
-                    files: &files,
-                    suspended: None,
-                    session: None,
-                    activity: &|_| {},
+                .ask(Call {
+                    files: TranscriptFiles::new(self.folder.path(), "call.1"),
                     stop,
+                    ..call
                 })
                 .await
         }
@@ -574,7 +477,7 @@ mod tests {
         let asked = scene.ask(&agent, Stop::never()).await;
         let mut text = String::new();
         asked
-            .result
+            .answer
             .unwrap()
             .reader()
             .unwrap()
@@ -612,7 +515,7 @@ mod tests {
             .ask(&samples::agent("rev", "text", &["rev"]), Stop::never())
             .await;
         assert_eq!(
-            asked.result.unwrap_err().message,
+            asked.answer.unwrap_err().message,
             "`rev` ended with exit code 3: no key"
         );
         assert_eq!(
@@ -629,7 +532,7 @@ mod tests {
         agent.timeout = Some(Duration::from_millis(20));
         let asked = scene.ask(&agent, Stop::never()).await;
         assert_eq!(
-            asked.result.unwrap_err().message,
+            asked.answer.unwrap_err().message,
             "Glee ended `rev`, because the program did not end within 20ms"
         );
         assert_eq!(asked.transcript, None);
@@ -645,7 +548,7 @@ mod tests {
             .ask(&samples::agent("rev", "text", &["rev"]), stop)
             .await;
         assert_eq!(
-            asked.result.unwrap_err(),
+            asked.answer.unwrap_err(),
             AgentError::new(FailureKind::Stopped, "`rev` was stopped")
         );
     }
@@ -723,31 +626,19 @@ mod tests {
             agent: &Agent,
             session: Option<&Session>,
             backups: &[Agent],
-        ) -> CallResult {
-            let path = |name: &str| self.folder.path().join(name);
-            let files = TranscriptFiles {
-                stdout: path("call.1.stdout"),
-                stderr: path("call.1.stderr"),
+        ) -> Outcome {
+            let call = samples::call(agent, &Program::default(), &samples::review(agent));
+            let call = Call {
+                backups: backups.to_vec(),
+                limits: Limits {
+                    retries: 2,
+                    ..LIMITS
+                },
+                files: TranscriptFiles::new(self.folder.path(), "call.1"),
+                session: session.cloned(),
+                ..call
             };
-            let request = samples::review(agent);
-            let limits = Limits {
-                retries: 2,
-                ..LIMITS
-            };
-            let ask = Ask {
-                suspended: None,
-                agent,
-                request: &request,
-                prompt: "the prompt",
-                limits: &limits,
-                sandbox: Sandbox::Auto,
-                protected: &Guarded::default(),
-                files: &files,
-                session,
-                activity: &|_| {},
-                stop: Stop::never(),
-            };
-            self.agents.ask_or_backup(ask, backups).await
+            self.agents.ask_or_backup(call).await
         }
 
         fn files(&self) -> Vec<String> {
@@ -761,10 +652,10 @@ mod tests {
         }
     }
 
-    fn text(asked: CallResult) -> String {
+    fn text(asked: Outcome) -> String {
         let mut text = String::new();
         asked
-            .result
+            .answer
             .unwrap()
             .reader()
             .unwrap()
@@ -833,7 +724,7 @@ mod tests {
             let asked = stage
                 .ask(&samples::agent("rev", "claude", &["claude"]), None, &[])
                 .await;
-            assert_eq!(asked.result.unwrap_err().kind, kind);
+            assert_eq!(asked.answer.unwrap_err().kind, kind);
             assert_eq!(stage.runner.seen().len(), asked_for);
         }
     }
@@ -882,11 +773,11 @@ mod tests {
         let stage =
             tests::Stage::new(ScriptedRunner::new().on("rev", "review", one_by_one(scripts)));
         let agent = samples::agent("rev", "claude", &["claude"]);
-        let first = stage.ask(&agent, None, &[]).await.result.unwrap_err();
+        let first = stage.ask(&agent, None, &[]).await.answer.unwrap_err();
         let FailureKind::RateLimited { reset: Some(reset) } = first.kind else {
             panic!("{first:?}")
         };
-        let second = stage.ask(&agent, None, &[]).await.result.unwrap_err();
+        let second = stage.ask(&agent, None, &[]).await.answer.unwrap_err();
         assert_eq!(second.kind, FailureKind::RateLimited { reset: Some(reset) });
         assert_eq!(stage.runner.seen().len(), 1);
         assert_eq!(

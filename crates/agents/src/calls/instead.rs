@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use regex::Regex;
 
 use crate::calls::error_classifier::{self, significant_line};
-use crate::{AgentError, AnswerText, Ask, Output, ProcessError, Profile};
+use crate::{AgentError, AnswerText, Call, Output, ProcessError, Profile};
 use glee_model::domain::{FailureKind, Tag};
 use glee_protocol::request::Request;
 
@@ -77,14 +77,14 @@ fn stops(kind: FailureKind) -> bool {
 pub(super) fn explained(
     mut failed: ProcessError,
     output: &Output,
-    ask: &Ask<'_>,
+    call: &Call,
     profile: &Profile,
 ) -> AgentError {
     let ProcessError::ExitCode { last_line, .. } = &mut failed else {
-        return failed.for_agent(ask.agent);
+        return failed.for_agent(&call.agent);
     };
     let said = output.said();
-    let said = if is_answer(&said, ask.request) {
+    let said = if is_answer(&said, &call.request) {
         &output.stderr_tail
     } else {
         &said
@@ -92,10 +92,10 @@ pub(super) fn explained(
     let line = significant_line(said, output.ended);
     let kind = error_classifier::kind(None, line, output.ended);
     if !stops(kind) {
-        return failed.for_agent(ask.agent);
+        return failed.for_agent(&call.agent);
     }
     *last_line = Some(line.to_owned());
-    let error = failed.for_agent(ask.agent);
+    let error = failed.for_agent(&call.agent);
     AgentError {
         kind,
         hint: profile.hint(kind),

@@ -3,6 +3,7 @@
 pub mod agents;
 pub mod ask;
 pub(crate) mod base_run;
+pub mod call;
 pub mod checkouts;
 pub mod cooldown;
 pub(crate) mod error_classifier;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{Invocation, Query};
+use crate::{Call, Invocation};
 use glee_model::domain::event::Transcript;
 use glee_model::domain::{AgentName, CallMetadata, FailureKind, Role, Usage};
 use glee_system::files;
@@ -45,21 +45,21 @@ pub struct CallEnd {
 }
 
 impl CallRecord {
-    pub fn new(adapter: &str, query: &Query<'_>, invocation: &Invocation) -> Self {
+    pub fn new(adapter: &str, call: &Call, invocation: &Invocation) -> Self {
         let text = |word: &std::ffi::OsString| word.to_string_lossy().into_owned();
         Self {
             form: 1,
-            agent: query.agent.name.clone(),
-            role: query.request.task.role(),
-            task: query.request.task.kind().to_owned(),
-            nonce: query.request.nonce.clone(),
+            agent: call.agent.name.clone(),
+            role: call.request.task.role(),
+            task: call.request.task.kind().to_owned(),
+            nonce: call.request.nonce.clone(),
             adapter: adapter.to_owned(),
             program: invocation.program.clone(),
-            version: query.program.version.clone(),
+            version: call.program.version.clone(),
             args: invocation.args.iter().map(text).collect(),
             environment: invocation.env.keys().map(text).collect(),
             directory: invocation.cwd.clone(),
-            session: query.session.map(ToOwned::to_owned),
+            session: call.session_id().map(ToOwned::to_owned),
             started: Timestamp::now(),
             end: None,
         }

@@ -5,12 +5,13 @@
 
 use std::io::{self, Read as _};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
 
 use crate::process::sandbox::confinement::Guarded;
-use crate::{AdapterKind, AgentError, Agents, Ask, CallResult, Stop, TranscriptFiles};
+use crate::{AdapterKind, AgentError, Agents, Call, Outcome, Program, Stop, TranscriptFiles};
 use glee_model::domain::{
     Agent, AgentName, Answer, CallMetadata, Dispute, DisputeNumber, FailureKind, Finding,
     FindingId, Objector, RawFinding, Response, Role, Severity, Sides, Tag, Usage,
@@ -83,11 +84,6 @@ impl Agents {
             task: task(agent),
             again: None,
         };
-        let record = |name: &str| records.path().join(name);
-        let files = TranscriptFiles {
-            stdout: record("probe.stdout"),
-            stderr: record("probe.stderr"),
-        };
         // A relative path in the agent's command refers to the project's root, not to the temporary folder.
         let mut agent = agent.clone();
         let program = self.program(&agent, root);
@@ -105,31 +101,33 @@ impl Agents {
             retries: 0,
             ..*limits
         };
-        let CallResult {
-            result,
+        let Outcome {
+            answer,
             millis,
             usage,
             metadata,
             ..
         } = self
-            .ask(Ask {
-                agent: &agent,
-                request: &request,
-                prompt: &prompt(agent.role, &nonce),
-                limits: &limits,
+            .ask(Call {
+                prompt: prompt(agent.role, &nonce).into(),
+                agent,
+                backups: Vec::new(),
+                program: Program::default(),
+                request: Arc::new(request),
+                session: None,
+                limits,
                 sandbox,
-                protected: &Guarded {
+                protected: Arc::new(Guarded {
                     tree: vec![tree.clone(), root.to_owned()],
                     records: state.map(Path::to_owned).collect(),
-                },
-                files: &files,
+                }),
+                files: TranscriptFiles::new(records.path(), "probe"),
+                activity: Arc::new(|_| {}),
                 suspended: None,
-                session: None,
-                activity: &|_| {},
                 stop: Stop::never(),
             })
             .await;
-        let answered = result.and_then(|text| {
+        let answered = answer.and_then(|text| {
             let mut printed = Vec::new();
             let read = text
                 .reader()

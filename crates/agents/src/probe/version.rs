@@ -107,10 +107,7 @@ impl Agents {
         let mut env = allowed(&[], std::env::vars_os());
         env.extend(set.iter().map(|(name, value)| (name.into(), value.into())));
         let invocation = Invocation::plain(path, args, env, folder.path());
-        let files = TranscriptFiles {
-            stdout: folder.path().join("stdout"),
-            stderr: folder.path().join("stderr"),
-        };
+        let files = TranscriptFiles::new(folder.path(), "version");
         self.runner
             .run(ProcessJob::plain(
                 &invocation,

@@ -496,6 +496,14 @@ pub struct TranscriptFiles {
 }
 
 impl TranscriptFiles {
+    /// The files in `folder` whose names begin with `stem`.
+    pub fn new(folder: &Path, stem: &str) -> Self {
+        Self {
+            stdout: folder.join(format!("{stem}.stdout")),
+            stderr: folder.join(format!("{stem}.stderr")),
+        }
+    }
+
     /// Returns the paths of all transcript files of the call, including the files of earlier tries.
     pub fn all(&self) -> io::Result<Vec<PathBuf>> {
         let stem = self.stdout.with_extension("");

@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 
-use tracing::{Instrument as _, Span, info_span};
+use tracing::{Instrument as _, info_span};
 
 use crate::audit::sample::AuditSample;
 use crate::review::code::coder_changes::Trees;
 use crate::review::disputes::resolve;
 use crate::review::requests::RequestBuilder;
 use crate::run::attempts;
-use crate::run::call::CallRequest;
 use crate::run::error::RunError;
 use crate::run::resources::RunResources;
 use crate::run::runner;
@@ -206,18 +205,12 @@ impl Workflow for AuditWorkflow {
             Some(CallAnswer::Invalid { error }) => Some(error.clone()),
             _ => None,
         };
-        Ok(Prepared::Call(Box::new(CallRequest {
-            agent: self.sample.plan.judge.clone(),
-            // The judge of an audit has no backup, because the backup could be the agent that dismissed the
-            // finding.
-            backups: Vec::new(),
-            task: self.requests(dispute).judge(case),
-            again,
-            session: None,
-            suspended: None,
-            is_guarded: true,
-            scope: Span::current(),
-        })))
+        let task = self.requests(dispute).judge(case);
+        // The judge of an audit has no backup, because the backup could be the agent that dismissed the finding.
+        let prepared = self
+            .resources
+            .call(call, &self.sample.plan.judge, &[], task, again)?;
+        Ok(Prepared::Call(Box::new(prepared)))
     }
 
     fn effect(&mut self, effect: &Infallible) -> Result<Option<Pending<Infallible>>, RunError> {

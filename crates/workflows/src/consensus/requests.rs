@@ -2,34 +2,31 @@
 
 use std::collections::BTreeSet;
 
-use tracing::Span;
-
 use crate::consensus::state::StageState;
 use crate::run::attempts;
-use crate::run::call::CallRequest;
+use crate::run::error::RunError;
+use crate::run::resources::RunResources;
+use glee_agents::Call;
 use glee_model::domain::event::{CallAnswer, CallId, Part, Purpose};
 use glee_model::domain::{AgentName, Said, StagePlan, Subject};
 use glee_model::rules::stages::checkpoint::{self, Tally};
 use glee_protocol::request::{StagePosition, StageSubject, Task};
 
-pub fn request(state: &StageState, call: &CallId) -> CallRequest {
+pub fn request(
+    resources: &RunResources,
+    state: &StageState,
+    id: &CallId,
+) -> Result<Call, RunError> {
     let plan = state
         .plan
         .as_ref()
         .expect("a call is due only where there is a plan");
-    let agent = plan.all().find(|agent| agent.name == call.agent);
-    CallRequest {
-        agent: agent
-            .expect("a call that is due names an agent of the plan")
-            .clone(),
-        backups: plan.backups.clone(),
-        task: task(state, plan, call),
-        again: attempts::before(&state.calls, call).and_then(why_again),
-        session: None,
-        suspended: None,
-        is_guarded: true,
-        scope: Span::current(),
-    }
+    let agent = plan
+        .all()
+        .find(|agent| agent.name == id.agent)
+        .expect("a call that is due names an agent of the plan");
+    let again = attempts::before(&state.calls, id).and_then(why_again);
+    resources.call(id, agent, &plan.backups, task(state, plan, id), again)
 }
 
 fn task(state: &StageState, plan: &StagePlan, call: &CallId) -> Task {

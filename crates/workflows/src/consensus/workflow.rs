@@ -112,10 +112,8 @@ impl Workflow for ConsensusWorkflow {
     }
 
     fn request(&mut self, call: &CallId) -> Result<Prepared, RunError> {
-        Ok(Prepared::Call(Box::new(requests::request(
-            &self.state,
-            call,
-        ))))
+        let prepared = requests::request(&self.resources, &self.state, call)?;
+        Ok(Prepared::Call(Box::new(prepared)))
     }
 
     fn effect(&mut self, (): &()) -> Result<Option<Pending<Answered>>, RunError> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::run::call::CallOutcome;
+use glee_agents::Outcome;
 use glee_model::domain::event::{CallAnswer, CallId, Purpose};
 use glee_model::domain::{AgentName, Spent};
 use glee_model::rules::budget;
@@ -32,7 +32,12 @@ impl Pace {
     /// Adjusts the agent's maximum number of concurrent calls after a call. `running` is the number of the agent's
     /// running calls just before this call ended. If the call was repeated, or failed because of a limit, the
     /// maximum is halved. After any other call, an existing maximum grows by one.
-    pub(crate) fn ended(&mut self, agent: &AgentName, outcome: &CallOutcome, running: usize) {
+    pub(crate) fn ended(
+        &mut self,
+        agent: &AgentName,
+        outcome: &Outcome<CallAnswer>,
+        running: usize,
+    ) {
         let is_limited = outcome.metadata.retries > 0
             || matches!(&outcome.answer, CallAnswer::Failed { cause: Some(cause), .. } if cause.is_exhausted());
         if is_limited {
@@ -98,12 +103,12 @@ mod tests {
         let claude = AgentName::from("claude");
         let codex = AgentName::from("codex");
         let answered = || {
-            CallOutcome::without_call(CallAnswer::Defend {
+            Outcome::from(CallAnswer::Defend {
                 defences: Vec::new(),
             })
         };
         let limited = || {
-            CallOutcome::without_call(CallAnswer::Failed {
+            Outcome::from(CallAnswer::Failed {
                 error: "rate limit".to_owned(),
                 hint: None,
                 cause: Some(FailureKind::RateLimited { reset: None }),

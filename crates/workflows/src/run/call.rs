@@ -1,171 +1,66 @@
 //! Makes one call of an agent: sends the prompt, stores and redacts the output, and parses the answer.
 
-use std::sync::PoisonError;
-
-use tokio::sync::watch;
 use tokio::task::spawn_blocking;
-use tracing::{Instrument as _, Span, info, info_span};
+use tracing::info;
 
 use crate::run::answers;
-use crate::run::ports::Sink;
 use crate::run::redaction::Redaction;
+use crate::run::resources::RunResources;
 use crate::run::write_guard::{Observation, WriteCheck};
 use glee_agents::error::AgentError;
-use glee_agents::process::sandbox::confinement::Guarded;
-use glee_agents::{Agents, AnswerText, Ask, CallResult, Session, Stop, TranscriptFiles};
-use glee_model::domain::event::{CallAnswer, CallId, Transcript};
-use glee_model::domain::{Agent, AnswerStatus, CallMetadata, FailureKind, Usage};
-use glee_protocol::request::{Request, Task};
-use glee_store::config::settings::{Limits, Settings};
+use glee_agents::{AnswerText, Call, Outcome, TranscriptFiles};
+use glee_model::domain::event::CallAnswer;
+use glee_model::domain::{AnswerStatus, CallMetadata, FailureKind, Usage};
+use glee_protocol::request::Request;
 
-pub struct CallRequest {
-    pub agent: Agent,
-    pub backups: Vec<Agent>,
-    pub task: Task,
-    pub again: Option<String>,
-    pub session: Option<Session>,
-    /// Whether the agent is suspended now. `suspended` is `None` if the agent cannot be suspended.
-    pub suspended: Option<watch::Receiver<bool>>,
-    pub is_guarded: bool,
-    /// The log span of the round, stage or cycle that makes the call.
-    pub scope: Span,
-}
+/// The outcome of a call, and what the write guard saw of the tree when the call ended.
+pub(crate) type Made = (Outcome<CallAnswer>, Option<Observation>);
 
-pub struct AgentCall {
-    pub id: CallId,
-    pub agents: Agents,
-    pub agent: Agent,
-    pub backups: Vec<Agent>,
-    pub request: Request,
-    pub prompt: String,
-    pub session: Option<Session>,
-    pub limits: Limits,
-    pub settings: Settings,
-    /// The folders that a read-only agent must not write to.
-    pub protected: Guarded,
-    pub files: TranscriptFiles,
-    pub sink: Sink,
-    pub suspended: Option<watch::Receiver<bool>>,
-    pub stop: Stop,
-    pub check: Option<WriteCheck>,
-    pub scope: Span,
-}
-
-#[derive(Debug)]
-pub struct CallOutcome {
-    pub answer: CallAnswer,
-    pub observation: Option<Observation>,
-    pub transcript: Option<Transcript>,
-    pub millis: u64,
-    pub usage: Box<Usage>,
-    pub metadata: Box<CallMetadata>,
-}
-
-impl CallOutcome {
-    pub(crate) fn without_call(answer: CallAnswer) -> Self {
-        Self {
-            answer,
-            observation: None,
-            transcript: None,
-            millis: 0,
-            usage: Box::default(),
-            metadata: Box::default(),
-        }
-    }
-}
-
-impl AgentCall {
+impl RunResources {
     /// Asks the agent or a backup, redacts the stored output, and parses the answer.
-    pub(crate) async fn make(self) -> CallOutcome {
-        let id = self.id.file_stem();
-        let agent = &self.agent.name.0;
-        let span = info_span!(parent: &self.scope, "call", id, agent);
-        self.run().instrument(span).await
-    }
-
-    async fn run(self) -> CallOutcome {
-        let Self {
-            id,
-            agents,
-            agent,
-            backups,
-            request,
-            prompt,
-            session,
-            limits,
-            settings,
-            files,
-            sink,
-            ..
-        } = self;
-        let ask = Ask {
-            agent: &agent,
-            request: &request,
-            prompt: &prompt,
-            limits: &limits,
-            sandbox: settings.sandbox,
-            protected: &self.protected,
-            files: &files,
-            session: session.as_ref(),
-            activity: &|line| {
-                sink.lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .activity(&id, line)
-            },
-            suspended: self.suspended,
-            stop: self.stop.clone(),
-        };
-        let asked = agents.ask_or_backup(ask, &backups).await;
-        let CallResult {
-            mut result,
-            transcript,
-            millis,
-            usage,
-            metadata,
-        } = asked;
-        if let Err(error) = &mut result
-            && error.kind == FailureKind::Stopped
-            && self.stop.is_skipped()
-        {
-            let name = metadata.by.as_ref().unwrap_or(&agent.name);
-            *error = AgentError::new(
-                FailureKind::Stopped,
-                format!("`{name}` was skipped by the user"),
+    pub(crate) fn make(
+        &self,
+        call: Call,
+        check: Option<WriteCheck>,
+    ) -> impl Future<Output = Made> + use<> {
+        let agents = self.agents.clone();
+        let redaction = self.redaction();
+        async move {
+            let mut outcome = agents.ask_or_backup(call.clone()).await;
+            let asked = outcome.metadata.by.as_ref().unwrap_or(&call.agent.name);
+            if let Err(error) = &mut outcome.answer
+                && error.kind == FailureKind::Stopped
+                && call.stop.is_skipped()
+            {
+                *error = AgentError::new(
+                    FailureKind::Stopped,
+                    format!("`{asked}` was skipped by the user"),
+                );
+            }
+            let old = agents.read_old_code(asked);
+            let text = outcome.answer.clone();
+            let answer = spawn_blocking(move || read(text, &call.request, &call.files, redaction));
+            let observation = check.map(|check| spawn_blocking(move || check.observe()));
+            let answer = unless_blind(joined(answer.await), &outcome.metadata, old);
+            let observation = match observation {
+                Some(observation) => Some(joined(observation.await)),
+                None => None,
+            };
+            let Usage {
+                input_tokens,
+                output_tokens,
+                usd,
+                ..
+            } = outcome.usage;
+            info!(
+                ms = outcome.millis,
+                retries = outcome.metadata.retries,
+                input_tokens,
+                output_tokens,
+                usd,
+                "ended"
             );
-        }
-        let redaction = Redaction::from(settings.redaction);
-        let answer = spawn_blocking(move || read(result, &request, &files, redaction));
-        let observation = self
-            .check
-            .map(|check| spawn_blocking(move || check.observe()));
-        let asked = metadata.by.as_ref().unwrap_or(&agent.name);
-        let old = agents.read_old_code(asked);
-        let answer = unless_blind(joined(answer.await), &metadata, old);
-        let observation = match observation {
-            Some(observation) => Some(joined(observation.await)),
-            None => None,
-        };
-        let Usage {
-            input_tokens,
-            output_tokens,
-            usd,
-            ..
-        } = usage;
-        info!(
-            ms = millis,
-            retries = metadata.retries,
-            input_tokens,
-            output_tokens,
-            usd,
-            "ended"
-        );
-        CallOutcome {
-            answer,
-            observation,
-            transcript,
-            millis,
-            usage: Box::new(usage),
-            metadata: Box::new(metadata),
+            (outcome.with(answer), observation)
         }
     }
 }

@@ -2,23 +2,22 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use tracing::{Span, info, info_span, warn};
 
-use crate::run::budget::{self, Pace};
-use crate::run::call::{AgentCall, CallOutcome, CallRequest};
+use crate::run::budget::Pace;
 use crate::run::error::RunError;
 use crate::run::ports::{EventSink, Sink};
 use crate::run::redaction::Redaction;
-use crate::run::write_guard::{self, Found, WriteGuard};
+use crate::run::write_guard::{self, Found, Observation, WriteGuard};
 use glee_agents::process::sandbox::confinement::Guarded;
-use glee_agents::{Agents, Stop, TranscriptFiles};
+use glee_agents::{Agents, Call, Outcome, Program, Stop, TranscriptFiles};
 use glee_model::domain::event::{CallAnswer, CallId, Event, EventKind, RunEvent};
-use glee_model::domain::{Agent, RunId, Spent};
+use glee_model::domain::{Agent, RunId};
 use glee_protocol::prompts;
-use glee_protocol::request::Request;
+use glee_protocol::request::{Request, Task};
 use glee_protocol::secrets;
 use glee_protocol::text::nonce;
 use glee_store::config::settings::Settings;
@@ -57,12 +56,6 @@ pub struct RunResources {
     pub guard: WriteGuard,
     pub(crate) pace: Pace,
     pub span: Span,
-}
-
-pub(crate) struct EndedCall {
-    pub events: Vec<EventKind>,
-    /// The files under review that another process changed during the agent's call.
-    pub stale: Vec<String>,
 }
 
 impl RunResources {
@@ -129,28 +122,20 @@ impl RunResources {
     }
 
     pub(crate) fn tell(&self, events: &[Event]) {
-        let mut sink = self.sink.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sink = lock(&self.sink);
         events.iter().for_each(|event| sink.event(event));
     }
 
-    /// Prepares a call and the event for its start. Fails if a prompt template of the project is invalid.
+    /// Prepares a call. Fails if a prompt template of the project is invalid.
     pub(crate) fn call(
         &self,
         id: &CallId,
-        request: CallRequest,
-        spent: &Spent,
-    ) -> Result<(EventKind, AgentCall), RunError> {
-        let CallRequest {
-            agent,
-            backups,
-            task,
-            again,
-            session,
-            suspended,
-            scope,
-            ..
-        } = request;
-        let agent = with_secrets(&self.settings, &agent);
+        agent: &Agent,
+        backups: &[Agent],
+        task: Task,
+        again: Option<String>,
+    ) -> Result<Call, RunError> {
+        let agent = with_secrets(&self.settings, agent);
         let nonce = nonce::of_call(&self.run);
         let request = Request {
             version: Request::VERSION,
@@ -162,43 +147,30 @@ impl RunResources {
         };
         let request = self.redaction().request(&agent, request);
         let prompt = prompts::render(&request, Some(&self.templates))?;
-        let started = EventKind::Run(RunEvent::CallStarted {
-            call: id.clone(),
-            role: request.task.role(),
-            prompt_bytes: u64::try_from(prompt.len()).unwrap_or(u64::MAX),
-            nonce: request.nonce.clone(),
-        });
         let (skip, stop) = self.stop.of_call();
-        self.sink
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .skippable(id, skip);
-        let protected = Guarded {
-            tree: self.workspace.folders(),
-            records: self.records(),
-        };
-        let call = AgentCall {
-            id: id.clone(),
-            agents: self.agents.clone(),
+        lock(&self.sink).skippable(id, skip);
+        let (sink, shown) = (Arc::clone(&self.sink), id.clone());
+        Ok(Call {
             agent,
             backups: backups
                 .iter()
                 .map(|agent| with_secrets(&self.settings, agent))
                 .collect(),
-            request,
-            prompt,
-            session,
-            limits: budget::limits(&self.settings, spent),
-            settings: self.settings.clone(),
-            protected,
+            program: Program::default(),
+            request: Arc::new(request),
+            prompt: prompt.into(),
+            session: None,
+            limits: self.settings.limits,
+            sandbox: self.settings.sandbox,
+            protected: Arc::new(Guarded {
+                tree: self.workspace.folders(),
+                records: self.records(),
+            }),
             files: self.files(&id.file_stem())?,
-            sink: Arc::clone(&self.sink),
-            suspended,
+            activity: Arc::new(move |line| lock(&sink).activity(&shown, line)),
+            suspended: None,
             stop,
-            check: None,
-            scope,
-        };
-        Ok((started, call))
+        })
     }
 
     /// Glee's state folder, and the files of a history outside of this folder.
@@ -222,93 +194,89 @@ impl RunResources {
 
     pub(crate) fn files(&self, stem: &str) -> Result<TranscriptFiles, JournalError> {
         let folder = self.journal.transcripts(&self.run)?;
-        Ok(TranscriptFiles {
-            stdout: folder.join(format!("{stem}.stdout")),
-            stderr: folder.join(format!("{stem}.stderr")),
+        Ok(TranscriptFiles::new(&folder, stem))
+    }
+
+    /// Returns the changes in the tree during a call.
+    pub(crate) fn changes(
+        &mut self,
+        id: &CallId,
+        outcome: &Outcome<CallAnswer>,
+        observation: Option<Observation>,
+    ) -> Result<Found, RunError> {
+        Ok(match observation {
+            Some(observation) if id.purpose.is_coder() => {
+                self.guard.end_of_coder(&self.workspace, id, observation)?
+            }
+            Some(observation) => {
+                // If a call has no transcript, no process was started, so the agent changed no files.
+                let is_held = outcome
+                    .transcript
+                    .as_ref()
+                    .is_none_or(|transcript| transcript.held);
+                self.guard.end(&self.workspace, id, observation, is_held)
+            }
+            None => Found::default(),
         })
     }
 
     /// Converts the outcome of a call to events. An interrupted call gets no recorded answer, and the call is
-    /// repeated when the run is resumed. The function `covers` returns whether a file is under review.
+    /// repeated when the run is resumed.
     pub(crate) fn ended(
-        &mut self,
         id: CallId,
-        outcome: CallOutcome,
+        mut outcome: Outcome<CallAnswer>,
+        found: &Found,
         is_stopped: bool,
-        covers: impl Fn(&str) -> bool,
-    ) -> Result<EndedCall, RunError> {
-        let CallOutcome {
-            mut answer,
-            observation,
-            transcript,
-            millis,
-            usage,
-            metadata,
-        } = outcome;
-        let is_cut_off = is_stopped && matches!(answer, CallAnswer::Failed { .. });
-        let mut events = Vec::new();
-        let mut stale = Vec::new();
-        match observation {
-            Some(observation) if id.purpose.is_coder() => {
-                let beyond = self.guard.end_of_coder(&self.workspace, &id, observation)?;
-                events.extend(
-                    beyond
-                        .into_iter()
-                        .map(|did| EventKind::notice(format!("{} {did}", id.agent))),
-                );
-            }
-            Some(observation) => {
-                // If a call has no transcript, no process was started, so the agent changed no files.
-                let is_held = transcript.as_ref().is_none_or(|transcript| transcript.held);
-                let found = self.guard.end(&self.workspace, &id, observation, is_held);
-                let Found {
-                    violations,
-                    stale: changed,
-                } = found;
-                stale.extend(changed.into_iter().filter(|file| covers(file)));
-                events.extend(stale.iter().map(|file| {
-                    EventKind::notice(format!(
-                        "`{file}` was changed during the call of {} by another process; findings on it may be stale",
-                        id.agent
-                    ))
-                }));
-                if !violations.is_empty() {
-                    answer = write_guard::discarded(&id, &violations);
-                    events.push(
-                        RunEvent::ReadOnlyViolated {
-                            call: id.clone(),
-                            changes: violations,
-                        }
-                        .into(),
-                    );
+    ) -> Vec<EventKind> {
+        let is_cut_off = is_stopped && matches!(outcome.answer, CallAnswer::Failed { .. });
+        let beyond = found
+            .beyond
+            .iter()
+            .map(|did| EventKind::notice(format!("{} {did}", id.agent)));
+        let stale = found.stale.iter().map(|file| {
+            EventKind::notice(format!(
+                "`{file}` was changed during the call of {} by another process; findings on it may be stale",
+                id.agent
+            ))
+        });
+        let mut events: Vec<EventKind> = beyond.chain(stale).collect();
+        if !found.violations.is_empty() {
+            outcome.answer = write_guard::discarded(&id, &found.violations);
+            events.push(
+                RunEvent::ReadOnlyViolated {
+                    call: id.clone(),
+                    changes: found.violations.clone(),
                 }
-            }
-            None => {}
+                .into(),
+            );
         }
         if !is_cut_off {
-            if let Some(by) = &metadata.by
-                && let Some(why) = &metadata.instead
+            if let Some(by) = &outcome.metadata.by
+                && let Some(why) = &outcome.metadata.instead
             {
                 events.push(EventKind::notice(format!(
                     "{by} was asked instead of {}: {why}",
                     id.agent
                 )));
             }
-            let told = metadata;
             events.push(
                 RunEvent::CallFinished {
                     call: id,
-                    answer,
-                    transcript,
-                    millis,
-                    usage,
-                    told,
+                    answer: outcome.answer,
+                    transcript: outcome.transcript,
+                    millis: outcome.millis,
+                    usage: Box::new(outcome.usage),
+                    told: Box::new(outcome.metadata),
                 }
                 .into(),
             );
         }
-        Ok(EndedCall { events, stale })
+        events
     }
+}
+
+fn lock(sink: &Sink) -> MutexGuard<'_, Box<dyn EventSink>> {
+    sink.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Adds the values of the agent's environment variables and the agent's secret arguments to a copy of the agent.

@@ -5,19 +5,22 @@
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
+use tracing::{Instrument as _, info_span};
 
 use crate::run::budget::{self, Place};
-use crate::run::call::CallOutcome;
+use crate::run::call::Made;
 use crate::run::error::RunError;
 use crate::run::resources::RunResources;
 use crate::run::workflow::{Pending, Prepared, Rest, Step, Workflow};
+use crate::run::write_guard::Observation;
+use glee_agents::Outcome;
 use glee_model::domain::AgentName;
-use glee_model::domain::event::{CallId, Purpose};
+use glee_model::domain::event::{CallAnswer, CallId, Purpose, RunEvent};
 
 type StepOf<W> = Step<<W as Workflow>::Effect, <W as Workflow>::Question>;
 
 enum Done<I> {
-    Call(CallId, Box<CallOutcome>),
+    Call(CallId, Box<Outcome<CallAnswer>>, Option<Observation>),
     Input(I),
 }
 
@@ -40,9 +43,12 @@ pub async fn drive<W: Workflow>(workflow: &mut W) -> Result<Rest, RunError> {
                 let started = match &step {
                     Step::Ask(call) => match place(workflow, call, &running) {
                         Place::Free => {
-                            begin_call(workflow, call)?.map(|outcome| -> Pending<Done<W::Input>> {
+                            begin_call(workflow, call)?.map(|made| -> Pending<Done<W::Input>> {
                                 let call = call.clone();
-                                Box::pin(async move { Done::Call(call, Box::new(outcome.await)) })
+                                Box::pin(async move {
+                                    let (outcome, observation) = made.await;
+                                    Done::Call(call, Box::new(outcome), observation)
+                                })
                             })
                         }
                         Place::Full => continue,
@@ -50,7 +56,8 @@ pub async fn drive<W: Workflow>(workflow: &mut W) -> Result<Rest, RunError> {
                             Some(answer) => {
                                 workflow.call_ended(
                                     call.clone(),
-                                    CallOutcome::without_call(answer),
+                                    Outcome::from(answer),
+                                    None,
                                     false,
                                 )?;
                                 None
@@ -97,7 +104,7 @@ pub async fn drive<W: Workflow>(workflow: &mut W) -> Result<Rest, RunError> {
         let done = tokio::select! {
             biased;
             Some((step, done)) = work.next(), if !work.is_empty() => {
-                if let Done::Call(call, outcome) = &done {
+                if let Done::Call(call, outcome, _) = &done {
                     let calls = calls_of(&call.agent, &running);
                     workflow.resources_mut().pace.ended(&call.agent, outcome, calls);
                 }
@@ -113,7 +120,9 @@ pub async fn drive<W: Workflow>(workflow: &mut W) -> Result<Rest, RunError> {
             workflow.stopping()?;
         }
         match done {
-            Some(Done::Call(call, outcome)) => workflow.call_ended(call, *outcome, is_stopped)?,
+            Some(Done::Call(call, outcome, observation)) => {
+                workflow.call_ended(call, *outcome, observation, is_stopped)?;
+            }
             Some(Done::Input(input)) => is_stopped |= workflow.take(input, is_stopped)?,
             None => {}
         }
@@ -124,30 +133,40 @@ pub async fn drive<W: Workflow>(workflow: &mut W) -> Result<Rest, RunError> {
 fn begin_call<W: Workflow>(
     workflow: &mut W,
     id: &CallId,
-) -> Result<Option<Pending<CallOutcome>>, RunError> {
-    let (request, refusal) = match workflow.request(id)? {
-        Prepared::Call(request) => (request, None),
-        Prepared::Refused(request, refusal) => (request, Some(refusal)),
+) -> Result<Option<Pending<Made>>, RunError> {
+    let (mut call, refusal) = match workflow.request(id)? {
+        Prepared::Call(call) => (*call, None),
+        Prepared::Refused(call, refusal) => (*call, Some(refusal)),
         Prepared::Answered(answer) => {
-            workflow.call_ended(id.clone(), CallOutcome::without_call(answer), false)?;
+            workflow.call_ended(id.clone(), Outcome::from(answer), None, false)?;
             return Ok(None);
         }
     };
-    let is_guarded = request.is_guarded;
-    let (started, mut call) = workflow.resources().call(id, *request, workflow.spent())?;
-    workflow.append(started)?;
+    call.limits = budget::limits(&workflow.resources().settings, workflow.spent());
+    let (file_stem, agent) = (id.file_stem(), call.agent.name.0.as_str());
+    let span = info_span!(parent: &workflow.scope(), "call", id = file_stem, agent);
+    workflow.append(RunEvent::CallStarted {
+        call: id.clone(),
+        role: call.request.task.role(),
+        prompt_bytes: u64::try_from(call.prompt.len()).unwrap_or(u64::MAX),
+        nonce: call.request.nonce.clone(),
+    })?;
     if let Some(refusal) = refusal {
-        return Ok(Some(Box::pin(std::future::ready(
-            CallOutcome::without_call(refusal),
-        ))));
+        return Ok(Some(Box::pin(std::future::ready((
+            Outcome::from(refusal),
+            None,
+        )))));
     }
-    if is_guarded {
+    let mut check = None;
+    if workflow.is_guarded() {
         let RunResources {
             guard, workspace, ..
         } = workflow.resources_mut();
-        call.check = Some(guard.begin(workspace, id)?);
+        check = Some(guard.begin(workspace, id)?);
     }
-    Ok(Some(workflow.make(call)))
+    Ok(Some(Box::pin(
+        workflow.make(id, call, check).instrument(span),
+    )))
 }
 
 /// Whether a call can begin now. Calls with the purpose `Work` do not count towards the limit on concurrent

@@ -5,9 +5,13 @@
 
 use std::pin::Pin;
 
-use crate::run::call::{AgentCall, CallOutcome, CallRequest};
+use tracing::Span;
+
+use crate::run::call::Made;
 use crate::run::error::RunError;
 use crate::run::resources::RunResources;
+use crate::run::write_guard::{Observation, WriteCheck};
+use glee_agents::{Call, Outcome};
 use glee_model::domain::event::{CallAnswer, CallId, Event, EventKind};
 use glee_model::domain::{RunId, Spent};
 
@@ -34,12 +38,12 @@ pub enum Rest {
     OverBudget,
 }
 
-/// The result of preparing a call: a request for the agent, or an answer that replaces the call.
+/// The result of preparing a call: the call, or an answer that replaces it.
 pub enum Prepared {
-    Call(Box<CallRequest>),
+    Call(Box<Call>),
     /// A call that the workflow refuses. The runner records the given answer and the start of the call, but does
     /// not call the agent.
-    Refused(Box<CallRequest>, CallAnswer),
+    Refused(Box<Call>, CallAnswer),
     Answered(CallAnswer),
 }
 
@@ -56,6 +60,7 @@ pub trait Workflow: Sized {
 
     /// Returns the due steps, which the runner runs concurrently.
     fn next(&self) -> Vec<Step<Self::Effect, Self::Question>>;
+    /// Prepares a call. The runner sets the call's limits.
     fn request(&mut self, call: &CallId) -> Result<Prepared, RunError>;
     /// Performs an effect at once, or returns a future that performs the effect.
     fn effect(&mut self, effect: &Self::Effect) -> Result<Option<Pending<Self::Input>>, RunError>;
@@ -71,20 +76,32 @@ pub trait Workflow: Sized {
         Vec::new()
     }
 
-    fn make(&self, call: AgentCall) -> Pending<CallOutcome> {
-        Box::pin(call.make())
+    /// Whether a read-only agent must leave the tree as it is.
+    fn is_guarded(&self) -> bool {
+        true
+    }
+
+    /// The log span of the round or cycle that makes a call.
+    fn scope(&mut self) -> Span {
+        Span::current()
+    }
+
+    fn make(&self, _id: &CallId, call: Call, check: Option<WriteCheck>) -> Pending<Made> {
+        Box::pin(self.resources().make(call, check))
     }
 
     fn call_ended(
         &mut self,
         call: CallId,
-        outcome: CallOutcome,
+        outcome: Outcome<CallAnswer>,
+        observation: Option<Observation>,
         is_stopped: bool,
     ) -> Result<(), RunError> {
-        let ended = self
-            .resources_mut()
-            .ended(call, outcome, is_stopped, |_| false)?;
-        self.append_all(ended.events).map(drop)
+        let mut found = self.resources_mut().changes(&call, &outcome, observation)?;
+        // Only a review reads files whose lines its findings name.
+        found.stale.clear();
+        self.append_all(RunResources::ended(call, outcome, &found, is_stopped))
+            .map(drop)
     }
 
     /// Returns the answer that is recorded for a call if the budget does not permit the call. If the method

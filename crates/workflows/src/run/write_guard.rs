@@ -52,6 +52,8 @@ impl WriteCheck {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Found {
+    /// What a coder changed beside the code (see `beyond`).
+    pub beyond: BTreeSet<String>,
     /// The changes that the read-only agent possibly made.
     pub violations: Vec<String>,
     /// The files that another process changed.
@@ -138,22 +140,19 @@ impl WriteGuard {
         found
     }
 
-    /// Ends a call of the coder. Returns descriptions of two kinds of changes: changes of the git repository, and
-    /// changes of files that control tools (see `beyond`).
+    /// Ends a call of the coder.
     pub(crate) fn end_of_coder(
         &mut self,
         workspace: &Workspace,
         call: &CallId,
         observation: Observation,
-    ) -> Result<Vec<String>, WorkspaceError> {
+    ) -> Result<Found, WorkspaceError> {
         self.take(workspace, observation)?;
         let seen = self.calls.remove(call).unwrap_or_default();
-        Ok(seen
-            .iter()
-            .filter_map(beyond)
-            .collect::<BTreeSet<_>>()
-            .into_iter()
-            .collect())
+        Ok(Found {
+            beyond: seen.iter().filter_map(beyond).collect(),
+            ..Found::default()
+        })
     }
 
     fn take(

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use glee_model::domain::{Advice as _, FailureKind};
 
-use crate::adapters::{Adapter, Invocation, Output, Profile, Query, Reading};
-use crate::error::AgentError;
+use crate::{Adapter, AgentError, Call, Invocation, Outcome, Output, Profile};
 use glee_builtin::{ARGUMENT, Builtin, BuiltinError};
 
 #[derive(Debug)]
@@ -19,13 +18,13 @@ impl Adapter for BuiltinAdapter {
         }
     }
 
-    fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
-        let Query {
+    fn command(&self, call: &Call) -> Result<Invocation, AgentError> {
+        let Call {
             agent,
             program,
             request,
             ..
-        } = query;
+        } = call;
         let name = agent
             .command
             .first()
@@ -43,7 +42,7 @@ impl Adapter for BuiltinAdapter {
             return Err(AgentError::new(FailureKind::NotInstalled, message)
                 .hint(format!("the role of this agent is {}", builtin.role())));
         }
-        let stdin = serde_json::to_vec(request).map_err(|error| {
+        let stdin = serde_json::to_vec(&**request).map_err(|error| {
             AgentError::new(
                 FailureKind::Protocol,
                 format!("failed to write the request: {error}"),
@@ -56,15 +55,15 @@ impl Adapter for BuiltinAdapter {
         })
     }
 
-    fn reading(&self, output: &Output) -> Reading {
+    fn reading(&self, output: &Output) -> Outcome {
         if output.transcript.exit_code == Some(0) {
-            return Reading::stdout(output);
+            return output.as_answer();
         }
         let message = match output.stderr_tail.trim() {
             "" => "the embedded agent failed",
             message => message.strip_prefix("error: ").unwrap_or(message),
         };
-        Reading::from(Err(AgentError::new(FailureKind::Crashed, message)))
+        Outcome::from(Err(AgentError::new(FailureKind::Crashed, message)))
     }
 }
 
@@ -80,7 +79,7 @@ mod tests {
 
     use super::*;
     use crate::probe::program::Program;
-    use crate::samples::query;
+    use crate::samples::call;
 
     #[test]
     fn the_adapter_runs_glee_itself_with_nothing_in_its_environment() {
@@ -96,7 +95,7 @@ mod tests {
         assert_eq!(agent.name, AgentName::from("rules"));
         let program = Program::new("/bin/glee");
         let invocation = BuiltinAdapter
-            .command(&query(&agent, &program, &request))
+            .command(&call(&agent, &program, &request))
             .unwrap();
         assert_eq!(invocation.program, Path::new("/bin/glee"));
         assert_eq!(invocation.args, ["__builtin", "rules"]);
@@ -108,7 +107,7 @@ mod tests {
         );
         agent.role = Role::Judge;
         let error = BuiltinAdapter
-            .command(&query(&agent, &program, &request))
+            .command(&call(&agent, &program, &request))
             .unwrap_err();
         assert_eq!(error.message, "`builtin:rules` cannot be a judge");
         assert_eq!(

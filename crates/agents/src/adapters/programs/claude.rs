@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::adapters::{ReportedError, list, number, owned, string, text, tokens};
-use crate::{Adapter, LineMarks, ParsedOutput, Profile, ProgressEvent, Query};
+use crate::{Adapter, Call, LineMarks, ParsedOutput, Profile, ProgressEvent};
 use glee_model::domain::{Effort, FailureKind, Role, Usage};
 
 pub struct Claude;
@@ -58,9 +58,9 @@ impl Adapter for Claude {
         }
     }
 
-    fn args(&self, query: &Query<'_>) -> Vec<String> {
+    fn args(&self, call: &Call) -> Vec<String> {
         let mut args = list(&["-p", "--output-format", "stream-json", "--verbose"]);
-        if query.program.may_have("--include-partial-messages") {
+        if call.program.may_have("--include-partial-messages") {
             args.push("--include-partial-messages".to_owned());
         }
         args.extend(list(&[
@@ -69,9 +69,9 @@ impl Adapter for Claude {
             "--strict-mcp-config",
             "--disable-slash-commands",
         ]));
-        let role = query.request.task.role();
+        let role = call.request.task.role();
         // With `--restricted`, Claude Code reads only files of the tree and edits no files.
-        if role != Role::Coder && query.program.names("--restricted") {
+        if role != Role::Coder && call.program.names("--restricted") {
             args.push("--restricted".to_owned());
         }
         let (tools, mode) = match role {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::adapters::{ReportedError, assemble, list, owned, string, text, tokens};
 use crate::{
-    Adapter, AgentError, Invocation, LineMarks, ParsedOutput, Profile, ProgressEvent, Query,
+    Adapter, AgentError, Call, Invocation, LineMarks, ParsedOutput, Profile, ProgressEvent,
     SchemaForm,
 };
 use glee_model::domain::{Effort, FailureKind, Role};
@@ -54,8 +54,8 @@ impl Adapter for Codex {
         }
     }
 
-    fn args(&self, query: &Query<'_>) -> Vec<String> {
-        let role = query.request.task.role();
+    fn args(&self, call: &Call) -> Vec<String> {
+        let role = call.request.task.role();
         let sandbox = if role == Role::Coder {
             "workspace-write"
         } else {
@@ -70,22 +70,21 @@ impl Adapter for Codex {
             off.extend(NOT_FOR_A_JUDGE);
         }
         // Codex fails if `--disable` names a feature that the installed version does not have.
-        for feature in off.into_iter().filter(|name| query.program.may_have(name)) {
+        for feature in off.into_iter().filter(|name| call.program.may_have(name)) {
             args.extend(list(&["--disable", feature]));
         }
         let mut settings = list(&["analytics.enabled=false", "project_doc_max_bytes=0"]);
         if role != Role::Coder {
             settings.push("web_search=\"disabled\"".to_owned());
         }
-        let effort = query.agent.effort.or(query
-            .request
-            .task
-            .wants_effort()
-            .then_some(Effort::High));
+        let effort = call
+            .agent
+            .effort
+            .or(call.request.task.wants_effort().then_some(Effort::High));
         settings.extend(
             effort.map(|effort| format!("model_reasoning_effort=\"{}\"", effort_name(effort))),
         );
-        if let Some(provider) = provider(&query.agent.command) {
+        if let Some(provider) = provider(&call.agent.command) {
             settings.push(format!("model_providers.{provider}.request_max_retries=0"));
             settings.push(format!("model_providers.{provider}.stream_max_retries=0"));
         }
@@ -97,24 +96,24 @@ impl Adapter for Codex {
         args
     }
 
-    fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
-        let mut args = self.args(query);
+    fn command(&self, call: &Call) -> Result<Invocation, AgentError> {
+        let mut args = self.args(call);
         let mut files = Vec::new();
-        let form = SchemaForm::constraint(&query.request.task);
-        if let Some(form) = form.filter(|_| query.program.names("--output-schema")) {
-            let path = query.folder.join(format!("{}-schema.json", form.as_str()));
+        let form = SchemaForm::constraint(&call.request.task);
+        if let Some(form) = form.filter(|_| call.program.names("--output-schema")) {
+            let path = call.folder().join(format!("{}-schema.json", form.as_str()));
             args.extend([
                 "--output-schema".to_owned(),
                 path.to_string_lossy().into_owned(),
             ]);
             files.push((path, form.strict()));
         }
-        let last = query
-            .session
+        let last = call
+            .session_id()
             .map_or_else(|| list(&["-"]), |session| list(&["resume", session, "-"]));
         Ok(Invocation {
             files,
-            ..assemble(&self.profile(), query, args, last)?
+            ..assemble(&self.profile(), call, args, last)?
         })
     }
 

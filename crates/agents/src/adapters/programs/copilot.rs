@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use crate::adapters::{ReportedError, list, number, owned, string};
-use crate::{Adapter, LineMarks, ParsedOutput, Profile, ProgressEvent, Query};
+use crate::{Adapter, Call, LineMarks, ParsedOutput, Profile, ProgressEvent};
 use glee_model::domain::{Effort, Role};
 
 const PREAMBLE: [&str; 4] = [
@@ -59,7 +59,7 @@ impl Adapter for Copilot {
         }
     }
 
-    fn args(&self, query: &Query<'_>) -> Vec<String> {
+    fn args(&self, call: &Call) -> Vec<String> {
         let mut args = list(&[
             "--no-auto-update",
             "--disable-client-telemetry",
@@ -72,7 +72,7 @@ impl Adapter for Copilot {
             "--disable-builtin-mcps",
         ]));
         args.extend(list(&["--no-custom-instructions"]));
-        args.extend(list(&[match query.request.task.role() {
+        args.extend(list(&[match call.request.task.role() {
             Role::Coder => "--allow-tool=write",
             Role::Reviewer => "--available-tools=view,grep,glob",
             Role::Judge | Role::Aggregator => "--available-tools=none",

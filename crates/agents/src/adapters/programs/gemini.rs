@@ -8,7 +8,7 @@
 use serde_json::Value;
 
 use crate::adapters::{ReportedError, list, owned, string, text, tokens};
-use crate::{Adapter, LineMarks, ParsedOutput, Profile, ProgressEvent, Query};
+use crate::{Adapter, Call, LineMarks, ParsedOutput, Profile, ProgressEvent};
 use glee_model::domain::{FailureKind, Role};
 
 pub struct Gemini;
@@ -58,8 +58,8 @@ impl Adapter for Gemini {
         }
     }
 
-    fn args(&self, query: &Query<'_>) -> Vec<String> {
-        let mode = if query.request.task.role() == Role::Coder {
+    fn args(&self, call: &Call) -> Vec<String> {
+        let mode = if call.request.task.role() == Role::Coder {
             "auto_edit"
         } else {
             "default"

@@ -2,7 +2,7 @@
 //! prints its answer as JSON to stdout.
 
 use super::text;
-use crate::{Adapter, AgentError, Invocation, Profile, Query};
+use crate::{Adapter, AgentError, Call, Invocation, Profile};
 use glee_model::domain::FailureKind;
 
 pub struct Json;
@@ -15,15 +15,15 @@ impl Adapter for Json {
         }
     }
 
-    fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
-        let mut stdin = serde_json::to_vec(query.request).map_err(|error| {
+    fn command(&self, call: &Call) -> Result<Invocation, AgentError> {
+        let mut stdin = serde_json::to_vec(&*call.request).map_err(|error| {
             AgentError::new(
                 FailureKind::Protocol,
                 format!("failed to write the request: {error}"),
             )
         })?;
         stdin.push(b'\n');
-        Ok(text::plain(query, stdin))
+        Ok(text::plain(call, stdin))
     }
 }
 
@@ -40,11 +40,7 @@ mod tests {
         let agent = samples::agent("plug", "json", &["plug", "-x"]);
         let request = samples::review(&agent);
         let invocation = Json
-            .command(&samples::query(
-                &agent,
-                &Program::new("/bin/plug"),
-                &request,
-            ))
+            .command(&samples::call(&agent, &Program::new("/bin/plug"), &request))
             .unwrap();
         assert_eq!(invocation.args, ["-x"]);
         let text = String::from_utf8(invocation.stdin).unwrap();

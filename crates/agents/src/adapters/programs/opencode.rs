@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::adapters::{ReportedError, assemble, list, number, string, text, tokens};
 use crate::{
-    Adapter, AgentError, Invocation, LineMarks, ParsedOutput, Profile, ProgressEvent, Query,
+    Adapter, AgentError, Call, Invocation, LineMarks, ParsedOutput, Profile, ProgressEvent,
 };
 use glee_model::domain::{Effort, Role, Usage};
 
@@ -60,13 +60,13 @@ impl Adapter for Opencode {
         }
     }
 
-    fn args(&self, _query: &Query<'_>) -> Vec<String> {
+    fn args(&self, _call: &Call) -> Vec<String> {
         list(&["run", "--pure", "--format", "json", "--title", "glee"])
     }
 
-    fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
-        let mut invocation = assemble(&self.profile(), query, self.args(query), Vec::new())?;
-        let permissions = match query.request.task.role() {
+    fn command(&self, call: &Call) -> Result<Invocation, AgentError> {
+        let mut invocation = assemble(&self.profile(), call, self.args(call), Vec::new())?;
+        let permissions = match call.request.task.role() {
             Role::Coder => CODER,
             Role::Reviewer => REVIEWER,
             Role::Judge | Role::Aggregator => JUDGE,

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::claude::Claude;
 use crate::adapters::{ReportedError, list};
-use crate::{Adapter, ParsedOutput, Profile, ProgressEvent, Query};
+use crate::{Adapter, Call, ParsedOutput, Profile, ProgressEvent};
 use glee_model::domain::{FailureKind, Role};
 
 pub struct Qwen;
@@ -36,14 +36,14 @@ impl Adapter for Qwen {
         }
     }
 
-    fn args(&self, query: &Query<'_>) -> Vec<String> {
-        let mode = if query.request.task.role() == Role::Coder {
+    fn args(&self, call: &Call) -> Vec<String> {
+        let mode = if call.request.task.role() == Role::Coder {
             "auto-edit"
         } else {
             "plan"
         };
         let mut args = list(&["--safe-mode", "--approval-mode", mode, "-o", "stream-json"]);
-        if query.program.may_have("--include-partial-messages") {
+        if call.program.may_have("--include-partial-messages") {
             args.push("--include-partial-messages".to_owned());
         }
         args

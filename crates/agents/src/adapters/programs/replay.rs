@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::calls::record::CallRecord;
-use crate::{Adapter, AgentError, Invocation, Output, Profile, Query, Reading};
+use crate::calls::record::{self, CallRecord};
+use crate::{Adapter, AgentError, Call, Invocation, Outcome, Output, Profile};
 use glee_model::domain::FailureKind;
 use glee_system::files;
 
@@ -36,16 +36,18 @@ impl Adapter for Replay {
         }
     }
 
-    fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
-        let folder = query
+    fn command(&self, call: &Call) -> Result<Invocation, AgentError> {
+        let folder = call
             .agent
             .command
             .first()
             .map(String::as_str)
             .unwrap_or_default();
-        let record = Path::new(&query.request.root)
+        let record = record::path(&call.files.stdout);
+        let record = call
+            .root()
             .join(folder)
-            .join(format!("{}.call.json", query.call));
+            .join(record.file_name().unwrap_or_default());
         if !record.is_file() {
             let message = format!("record `{}` does not exist", record.display());
             return Err(AgentError::new(FailureKind::NotInstalled, message).hint(
@@ -55,18 +57,18 @@ impl Adapter for Replay {
         }
         let args = [Path::new(ARGUMENT), &record];
         let plain = Invocation::plain(
-            &query.program.path,
+            &call.program.path,
             args,
             BTreeMap::new(),
-            &query.request.root,
+            &call.request.root,
         );
         Ok(Invocation {
-            stdin: query.request.nonce.clone().into(),
+            stdin: call.request.nonce.clone().into(),
             ..plain
         })
     }
 
-    fn reading(&self, output: &Output) -> Reading {
+    fn reading(&self, output: &Output) -> Outcome {
         let name = output
             .stderr_tail
             .lines()
@@ -82,7 +84,7 @@ impl Adapter for Replay {
                     "failed to play back the record: {}",
                     output.stderr_tail.trim()
                 );
-                Reading::from(Err(AgentError::new(FailureKind::Protocol, message)))
+                Outcome::from(Err(AgentError::new(FailureKind::Protocol, message)))
             }
         }
     }
@@ -142,7 +144,7 @@ mod tests {
     use super::*;
     use crate::adapters::programs::claude;
     use crate::probe::program::Program;
-    use crate::samples;
+    use crate::{TranscriptFiles, samples};
 
     const REPLAY: Replay = Replay(Vec::new);
 
@@ -152,10 +154,10 @@ mod tests {
         let recorded = samples::agent("rev", "claude", &["claude"]);
         let request = samples::review(&recorded);
         let program = Program::new("/bin/claude");
-        let query = samples::query(&recorded, &program, &request);
-        let invocation = claude::Claude.command(&query).unwrap();
+        let call = samples::call(&recorded, &program, &request);
+        let invocation = claude::Claude.command(&call).unwrap();
         let record = folder.path().join("review-1-0.rev.1.call.json");
-        CallRecord::new("claude", &query, &invocation)
+        CallRecord::new("claude", &call, &invocation)
             .write(&record)
             .unwrap();
         let said = format!(
@@ -167,11 +169,11 @@ mod tests {
 
         let agent = samples::agent("rev", "replay", &[folder.path().to_str().unwrap()]);
         let glee = Program::new("/bin/glee");
-        let query = Query {
-            call: "review-1-0.rev.1",
-            ..samples::query(&agent, &glee, &request)
+        let call = Call {
+            files: TranscriptFiles::new(Path::new("/kept"), "review-1-0.rev.1"),
+            ..samples::call(&agent, &glee, &request)
         };
-        let invocation = REPLAY.command(&query).unwrap();
+        let invocation = REPLAY.command(&call).unwrap();
         assert_eq!(
             invocation.args,
             [ARGUMENT.into(), record.clone().into_os_string()]
@@ -191,9 +193,9 @@ mod tests {
         assert_eq!(err, b"noise\nglee-replay adapter=claude\n");
 
         let error = REPLAY
-            .command(&Query {
-                call: "judge-1.j.1",
-                ..query
+            .command(&Call {
+                files: TranscriptFiles::new(Path::new("/kept"), "judge-1.j.1"),
+                ..call
             })
             .unwrap_err();
         assert_eq!(error.kind, FailureKind::NotInstalled);

@@ -1,7 +1,7 @@
 //! The adapter `text` runs any program that reads a prompt from stdin and prints prose to stdout.
 
 use crate::process::environment::environment;
-use crate::{Adapter, AgentError, Invocation, Profile, Query};
+use crate::{Adapter, AgentError, Call, Invocation, Profile};
 
 pub(crate) struct TextAdapter;
 
@@ -13,17 +13,17 @@ impl Adapter for TextAdapter {
         }
     }
 
-    fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
-        Ok(plain(query, query.prompt.into()))
+    fn command(&self, call: &Call) -> Result<Invocation, AgentError> {
+        Ok(plain(call, call.prompt.as_bytes().to_vec()))
     }
 }
 
-pub fn plain(query: &Query<'_>, stdin: Vec<u8>) -> Invocation {
-    let env = environment(query.agent, query.request, &[], std::env::vars_os());
-    let args = query.agent.command.iter().skip(1);
+pub fn plain(call: &Call, stdin: Vec<u8>) -> Invocation {
+    let env = environment(&call.agent, &call.request, &[], std::env::vars_os());
+    let args = call.agent.command.iter().skip(1);
     Invocation {
         stdin,
-        ..Invocation::plain(&query.program.path, args, env, &query.request.root)
+        ..Invocation::plain(&call.program.path, args, env, &call.request.root)
     }
 }
 
@@ -38,11 +38,11 @@ mod tests {
         let agent = samples::agent("rev", "text", &["review", "--deep", "a b"]);
         let request = samples::review(&agent);
         let program = Program::new("/bin/review");
-        let query = Query {
-            prompt: "prompt ü",
-            ..samples::query(&agent, &program, &request)
+        let call = Call {
+            prompt: "prompt ü".into(),
+            ..samples::call(&agent, &program, &request)
         };
-        let mut invocation = TextAdapter.command(&query).expect("text takes any request");
+        let mut invocation = TextAdapter.command(&call).expect("text takes any request");
         assert_eq!(
             invocation.env.remove(std::ffi::OsStr::new("GLEE_TASK")),
             Some("review".into())

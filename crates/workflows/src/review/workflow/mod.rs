@@ -18,14 +18,16 @@ use crate::review::requests::RequestBuilder;
 use crate::review::schedule::{self, DisputeQuestion, ReviewEffect, ReviewStep, SchedulePolicy};
 use crate::review::state::ReviewState;
 use crate::run::budget;
-use crate::run::call::{self, CallOutcome, CallRequest};
+use crate::run::call;
 use crate::run::error::RunError;
 use crate::run::ports::{Choice, DisputeResolver, PersonAnswer};
-use crate::run::resources::{EndedCall, RunResources};
+use crate::run::resources::RunResources;
 use crate::run::runner;
 use crate::run::workflow::{Pending, Prepared, Rest, Step, Workflow};
+use crate::run::write_guard::Observation;
+use glee_agents::{Call, Outcome};
 use glee_model::domain::event::{
-    CallId, DisputeEvent, Event, EventKind, Plan, ReviewEvent, RunEvent, Verified,
+    CallAnswer, CallId, DisputeEvent, Event, EventKind, Plan, ReviewEvent, RunEvent, Verified,
 };
 use glee_model::domain::{
     Coverage, DisputeNumber, ExitReason, Ruler, Ruling, RulingRecord, RulingWord, RunId, Spent,
@@ -109,7 +111,6 @@ impl Workflow for ReviewWorkflow {
                 .workspace
                 .before_coder_call(&self.resources.run, &self.resources.state_dir)?;
         }
-        let scope = self.scope();
         let builder = self.requests(&self.bindings);
         let task = builder.task(id);
         let again = builder.again(id);
@@ -128,26 +129,20 @@ impl Workflow for ReviewWorkflow {
             .expect("a call that is due names an agent of the plan");
         // Only coders resume a session; reviewers and judges start each call without earlier context.
         let session = self.state.coder_sessions.get(&id.agent).cloned();
-        let request = Box::new(CallRequest {
-            agent: agent.clone(),
-            backups: plan.backups.clone(),
-            task,
-            again,
+        let call = Box::new(Call {
             session,
-            suspended: None,
-            is_guarded: true,
-            scope,
+            ..self.resources.call(id, agent, &plan.backups, task, again)?
         });
-        Ok(match self.scripts.changed(&request.agent) {
+        Ok(match self.scripts.changed(agent) {
             Some(file) => {
                 let error = format!(
                     "`{file}`, which `{}` runs, was changed in this run",
                     id.agent
                 );
                 let hint = "read the changed file; a new run accepts it".to_owned();
-                Prepared::Refused(request, call::failed(error, Some(hint)))
+                Prepared::Refused(call, call::failed(error, Some(hint)))
             }
-            None => Prepared::Call(request),
+            None => Prepared::Call(call),
         })
     }
 
@@ -345,7 +340,8 @@ impl Workflow for ReviewWorkflow {
     fn call_ended(
         &mut self,
         call: CallId,
-        outcome: CallOutcome,
+        outcome: Outcome<CallAnswer>,
+        observation: Option<Observation>,
         is_stopped: bool,
     ) -> Result<(), RunError> {
         // The coder's changes are recorded even if the call failed, so that the changes can be undone.
@@ -358,11 +354,9 @@ impl Workflow for ReviewWorkflow {
         };
         // An answer of a backup is not recorded for reuse, because the answer does not come from the reviewer.
         let is_own = outcome.metadata.by.is_none();
-        let EndedCall { events, stale } =
-            self.resources
-                .ended(call.clone(), outcome, is_stopped, |file| {
-                    self.state.covers(file)
-                })?;
+        let mut found = self.resources.changes(&call, &outcome, observation)?;
+        found.stale.retain(|file| self.state.covers(file));
+        let events = RunResources::ended(call.clone(), outcome, &found, is_stopped);
         let kept = events.iter().find_map(|event| match event {
             EventKind::Run(RunEvent::CallFinished { answer, told, .. }) => {
                 let by = told.by.as_ref().unwrap_or(&call.agent);
@@ -377,12 +371,29 @@ impl Workflow for ReviewWorkflow {
                 .iter()
                 .any(|event| matches!(event.kind, EventKind::Run(RunEvent::CallFinished { .. })))
         {
-            let reviewed =
-                self.archive()
-                    .record(&self.state, &self.sources, &self.bindings, &call, &stale);
+            let reviewed = self.archive().record(
+                &self.state,
+                &self.sources,
+                &self.bindings,
+                &call,
+                &found.stale,
+            );
             self.append_all(reviewed)?;
         }
         Ok(())
+    }
+
+    fn scope(&mut self) -> Span {
+        let now = self.state.round();
+        if self.round.as_ref().is_none_or(|(round, _)| *round != now) {
+            self.round = Some((
+                now,
+                info_span!(parent: &self.resources.span, "round", n = now),
+            ));
+        }
+        self.round
+            .as_ref()
+            .map_or_else(Span::none, |(_, span)| span.clone())
     }
 
     fn stopping(&mut self) -> Result<(), RunError> {
@@ -450,19 +461,6 @@ impl ReviewWorkflow {
             redaction: self.resources.redaction(),
             now: Some(&self.resources.run),
         }
-    }
-
-    fn scope(&mut self) -> Span {
-        let now = self.state.round();
-        if self.round.as_ref().is_none_or(|(round, _)| *round != now) {
-            self.round = Some((
-                now,
-                info_span!(parent: &self.resources.span, "round", n = now),
-            ));
-        }
-        self.round
-            .as_ref()
-            .map_or_else(Span::none, |(_, span)| span.clone())
     }
 
     pub(crate) fn trees(&self) -> Trees<'_> {

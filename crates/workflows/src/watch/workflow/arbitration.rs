@@ -8,7 +8,6 @@
 
 use crate::review::disputes::references::support;
 use crate::review::disputes::resolve;
-use crate::run::call::CallRequest;
 use crate::run::error::RunError;
 use crate::run::workflow::Workflow as _;
 use crate::watch::cycle;
@@ -16,6 +15,7 @@ use crate::watch::issues::Issue;
 use crate::watch::state::{Cycle, Disputed};
 use crate::watch::workers::worker::WorkerMessage;
 use crate::watch::workflow::WatchWorkflow;
+use glee_agents::Call;
 use glee_model::domain::event::{CallId, DisputeEvent, Purpose, Settlement, WatchEvent};
 use glee_model::domain::{
     Answer, Disposition, DisputeNumber, Finding, FindingId, RawFinding, Response, Ruler, Ruling,
@@ -64,7 +64,11 @@ impl WatchWorkflow {
         Ok(())
     }
 
-    pub(super) fn judge(&self, number: DisputeNumber, id: &CallId) -> Option<CallRequest> {
+    pub(super) fn judge(
+        &self,
+        number: DisputeNumber,
+        id: &CallId,
+    ) -> Option<Result<Call, RunError>> {
         let judge = self.state.plan.as_ref()?.judge.as_ref()?;
         let disputed = self.state.disputes.get(&number)?;
         let task = Task::Judge {
@@ -73,7 +77,7 @@ impl WatchWorkflow {
             written: Vec::new(),
             precedents: Vec::new(),
         };
-        Some(self.call_request(judge, task, cycle::why_again(&disputed.answers, id)))
+        Some(self.call(id, judge, task, cycle::why_again(&disputed.answers, id)))
     }
 
     /// The current content of the files that are named in the issue or in the agents' answers.

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
-use tracing::{info_span, warn};
+use tracing::warn;
 
-use crate::run::call::CallRequest;
 use crate::run::error::RunError;
 use crate::run::workflow::{Pending, Workflow as _};
 use crate::watch::setup::TreeChanges;
@@ -15,7 +14,7 @@ use crate::watch::state::Cycle;
 use crate::watch::workers::worker::WorkerMessage;
 use crate::watch::workflow::{WatchInput, WatchWorkflow};
 use crate::watch::{compare, cycle};
-use glee_agents::CommandInput;
+use glee_agents::{Call, CommandInput};
 use glee_model::domain::event::{CallId, EventKind, Purpose, WatchEvent};
 use glee_model::domain::{Action, Agent, Ballot, RaisedIn, Trigger, Untrusted, WatchStatus};
 use glee_model::rules::watch::verdicts;
@@ -130,7 +129,7 @@ impl WatchWorkflow {
         .map(drop)
     }
 
-    pub(super) fn review(&self, id: &CallId) -> Option<CallRequest> {
+    pub(super) fn review(&self, id: &CallId) -> Option<Result<Call, RunError>> {
         let plan = self.state.plan.as_ref()?;
         let open = self.state.open.as_ref()?;
         let agent = plan.reviewers.iter().find(|agent| agent.name == id.agent)?;
@@ -144,34 +143,22 @@ impl WatchWorkflow {
             changes: self.changes.clone(),
             closed: cycle::rejected(&self.state),
         };
-        Some(self.call_request(agent, task, cycle::why_again(&open.answers, id)))
+        Some(self.call(id, agent, task, cycle::why_again(&open.answers, id)))
     }
 
-    pub(super) fn call_request(
+    pub(super) fn call(
         &self,
+        id: &CallId,
         agent: &Agent,
         task: Task,
         again: Option<String>,
-    ) -> CallRequest {
-        CallRequest {
-            agent: agent.clone(),
-            backups: self
-                .state
-                .plan
-                .as_ref()
-                .map(|plan| plan.backups.clone())
-                .unwrap_or_default(),
-            task,
-            again,
-            session: None,
+    ) -> Result<Call, RunError> {
+        let plan = self.state.plan.iter();
+        let backups: Vec<Agent> = plan.flat_map(|plan| plan.backups.clone()).collect();
+        Ok(Call {
             suspended: self.suspended.get(&agent.name).cloned(),
-            // The write guard is not used, because other agents edit the tree during the review.
-            is_guarded: false,
-            scope: info_span!(
-                "cycle",
-                n = self.state.open.as_ref().map(|open| open.number)
-            ),
-        }
+            ..self.resources.call(id, agent, &backups, task, again)?
+        })
     }
 
     /// The call in which the aggregator compares issues, if it is due.
@@ -186,11 +173,11 @@ impl WatchWorkflow {
         cycle::next(&open.answers, &aggregator.name, purpose)
     }
 
-    pub(super) fn compare(&self, id: &CallId) -> Option<CallRequest> {
+    pub(super) fn compare(&self, id: &CallId) -> Option<Result<Call, RunError>> {
         let aggregator = self.state.plan.as_ref()?.aggregator.as_ref()?;
         let open = self.state.open.as_ref()?;
         let task = compare::task(&self.state, open);
-        Some(self.call_request(aggregator, task, cycle::why_again(&open.answers, id)))
+        Some(self.call(id, aggregator, task, cycle::why_again(&open.answers, id)))
     }
 
     /// Ends a cycle for which all answers have arrived, and acts on the verdicts.

@@ -13,13 +13,14 @@ use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until};
-use tracing::Instrument as _;
+use tracing::{Instrument as _, Span, info_span};
 
-use crate::run::call::{self, AgentCall, CallOutcome};
+use crate::run::call::{self, Made};
 use crate::run::error::RunError;
-use crate::run::resources::{EndedCall, RunResources, RunSetup, with_secrets};
+use crate::run::resources::{RunResources, RunSetup, with_secrets};
 use crate::run::runner;
 use crate::run::workflow::{Pending, Prepared, Step, Workflow};
+use crate::run::write_guard::{Observation, WriteCheck};
 use crate::watch::cycle;
 use crate::watch::plan;
 use crate::watch::setup::{TreeChanges, WatchSetup};
@@ -28,6 +29,7 @@ use crate::watch::state::WatchState;
 use crate::watch::status::{AgentState, WatchReport, standing};
 use crate::watch::workers::follower::Follower;
 use crate::watch::workers::worker::{Worker, WorkerMessage, Working};
+use glee_agents::{Call, Outcome};
 use glee_agents::{Stop, StopHandle};
 use glee_model::domain::event::{
     CallAnswer, CallId, Event, EventKind, Purpose, RunEvent, WatchEvent,
@@ -167,21 +169,19 @@ impl Workflow for WatchWorkflow {
     }
 
     fn request(&mut self, call: &CallId) -> Result<Prepared, RunError> {
-        let request = match &call.purpose {
+        let prepared = match &call.purpose {
             Purpose::Judge { dispute } => self.judge(*dispute, call),
             Purpose::Work => self.work(call),
             Purpose::Same { .. } => self.compare(call),
             _ => self.review(call),
         };
-        Ok(request.map_or_else(
-            || {
-                Prepared::Answered(call::failed(
-                    "the agent is no longer connected".to_owned(),
-                    None,
-                ))
-            },
-            |request| Prepared::Call(Box::new(request)),
-        ))
+        Ok(match prepared {
+            Some(prepared) => Prepared::Call(Box::new(prepared?)),
+            None => Prepared::Answered(call::failed(
+                "the agent is no longer connected".to_owned(),
+                None,
+            )),
+        })
     }
 
     fn effect(&mut self, effect: &WatchEffect) -> Result<Option<Pending<WatchInput>>, RunError> {
@@ -261,9 +261,21 @@ impl Workflow for WatchWorkflow {
         self.notice("the watch ends with its last agent (`--stay` continues it)")
     }
 
-    fn make(&self, call: AgentCall) -> Pending<CallOutcome> {
-        if call.id.purpose != Purpose::Work {
-            return Box::pin(call.make());
+    // Other agents edit the tree during a review.
+    fn is_guarded(&self) -> bool {
+        false
+    }
+
+    fn scope(&mut self) -> Span {
+        info_span!(
+            "cycle",
+            n = self.state.open.as_ref().map(|open| open.number)
+        )
+    }
+
+    fn make(&self, id: &CallId, call: Call, check: Option<WriteCheck>) -> Pending<Made> {
+        if id.purpose != Purpose::Work {
+            return Box::pin(self.resources.make(call, check));
         }
         let follower = Follower::new(
             &call.agent,
@@ -272,18 +284,18 @@ impl Workflow for WatchWorkflow {
             self.intake.clone(),
         );
         let stop = self.resources.stop.clone();
-        Box::pin(follower.during(call.make(), stop))
+        Box::pin(follower.during(self.resources.make(call, check), stop))
     }
 
     fn call_ended(
         &mut self,
         call: CallId,
-        outcome: CallOutcome,
+        outcome: Outcome<CallAnswer>,
+        observation: Option<Observation>,
         is_stopped: bool,
     ) -> Result<(), RunError> {
-        let EndedCall { mut events, .. } =
-            self.resources
-                .ended(call.clone(), outcome, is_stopped, |_| false)?;
+        let found = self.resources.changes(&call, &outcome, observation)?;
+        let mut events = RunResources::ended(call.clone(), outcome, &found, is_stopped);
         if let Some(EventKind::Run(RunEvent::CallFinished { answer, .. })) = events.last() {
             let reported = self.reported(&call, &answer.clone());
             events.extend(reported);

@@ -1,8 +1,9 @@
 //! Calls each agent whose program answers one prompt and then ends. Reports each answer as a milestone.
 
 use crate::run::attempts;
-use crate::run::call::CallRequest;
+use crate::run::error::RunError;
 use crate::watch::workflow::WatchWorkflow;
+use glee_agents::Call;
 use glee_model::domain::event::{CallAnswer, CallId, EventKind, Purpose, WatchEvent};
 use glee_model::domain::{AgentEvent, AgentName, EventType, Untrusted};
 use glee_protocol::request::Task;
@@ -32,12 +33,13 @@ impl WatchWorkflow {
         is_last.then_some(matches!(answer, CallAnswer::Work { .. }))
     }
 
-    pub(super) fn work(&self, id: &CallId) -> Option<CallRequest> {
+    pub(super) fn work(&self, id: &CallId) -> Option<Result<Call, RunError>> {
         let plan = self.state.plan.as_ref()?;
         let agent = plan.agents.iter().find(|agent| agent.name == id.agent)?;
         let job = plan.jobs.iter().find(|job| job.agent == id.agent)?;
         let again = (id.attempt > 1).then(|| "your last answer was empty".to_owned());
-        Some(self.call_request(
+        Some(self.call(
+            id,
             agent,
             Task::Work {
                 task: job.task.clone(),

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::adapters::{ReportedError, assemble, number, owned, string, text};
 use crate::{
-    Adapter, AgentError, Dialogue, Invocation, ParsedOutput, Profile, ProgressEvent, Query,
+    Adapter, AgentError, Call, Dialogue, Invocation, ParsedOutput, Profile, ProgressEvent,
 };
 use glee_model::domain::FailureKind;
 
@@ -34,35 +34,35 @@ impl Adapter for Acp {
         }
     }
 
-    fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
+    fn command(&self, call: &Call) -> Result<Invocation, AgentError> {
         if !cfg!(feature = "acp") {
             let message = "this `glee` was built without the Agent Client Protocol";
             return Err(AgentError::new(FailureKind::NotInstalled, message)
                 .hint("build Glee with ACP: `cargo install --path . --locked --features acp`"));
         }
-        if let Some(model) = &query.agent.model {
+        if let Some(model) = &call.agent.model {
             let message = format!(
                 "the model `{model}` of `{}` cannot be set over ACP",
-                query.agent.name
+                call.agent.name
             );
             return Err(AgentError::new(FailureKind::BadFlags, message)
                 .hint("pass the model as an argument in `command`: `command: [gemini, --acp, -m, <model>]`"));
         }
         Ok(Invocation {
             stdin: Vec::new(),
-            ..assemble(&self.profile(), query, Vec::new(), Vec::new())?
+            ..assemble(&self.profile(), call, Vec::new(), Vec::new())?
         })
     }
 
-    fn dialogue(&self, query: &Query<'_>) -> Option<Box<dyn Dialogue>> {
+    fn dialogue(&self, call: &Call) -> Option<Box<dyn Dialogue>> {
         #[cfg(feature = "acp")]
         return Some(Box::new(prompt_turn::PromptTurn {
-            role: query.request.task.role(),
-            root: query.request.root.clone().into(),
-            prompt: query.prompt.to_owned(),
+            role: call.request.task.role(),
+            root: call.request.root.clone().into(),
+            prompt: call.prompt.to_string(),
         }));
         #[cfg(not(feature = "acp"))]
-        return Some(query).and(None);
+        return Some(call).and(None);
     }
 
     fn progress<'a>(&self, message: &'a Value) -> Vec<ProgressEvent<'a>> {
@@ -185,10 +185,10 @@ mod readings {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use crate::adapters::invocation::{AnswerText, Output, Reading};
+    use crate::{AnswerText, Outcome, Output};
     use glee_model::domain::event::Transcript;
 
-    fn reading(lines: &[&str], exit_code: Option<i32>, stderr: &str) -> Reading {
+    fn reading(lines: &[&str], exit_code: Option<i32>, stderr: &str) -> Outcome {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), lines.join("\n")).unwrap();
         let output = Output {
