@@ -6,6 +6,9 @@ use std::time::Duration;
 
 use crate::{Call, Program, Stop, TranscriptFiles};
 use glee_model::domain::{Agent, AgentName, Dispute, DisputeNumber, Role};
+use glee_protocol::calls::arbitrate::ArbitrateCall;
+use glee_protocol::calls::judge::JudgeCall;
+use glee_protocol::calls::review::ReviewCall;
 use glee_protocol::request::{Request, StageSubject, Task};
 use glee_store::config::settings::{Limits, Sandbox};
 
@@ -60,12 +63,12 @@ pub fn call(agent: &Agent, program: &Program, request: &Request) -> Call {
 pub fn review(agent: &Agent) -> Request {
     request(
         agent,
-        Task::Review {
+        Task::Review(ReviewCall {
             files: Vec::new(),
             focus: Vec::new(),
             rulings: Vec::new(),
             recheck: Vec::new(),
-        },
+        }),
     )
 }
 
@@ -90,13 +93,13 @@ pub fn arbitrate() -> Task {
     };
     let positions = Vec::new();
     let conflicts = Vec::new();
-    Task::Arbitrate {
+    Task::Arbitrate(ArbitrateCall {
         about,
         positions,
         aggregator: "g".into(),
         summary: "".into(),
         conflicts,
-    }
+    })
 }
 
 pub fn dispute() -> Task {
@@ -121,10 +124,10 @@ pub fn dispute() -> Task {
         disposition: None,
         earlier: Vec::new(),
     };
-    Task::Judge {
+    Task::Judge(JudgeCall {
         dispute: Box::new(dispute),
         files: Vec::new(),
         written: Vec::new(),
         precedents: Vec::new(),
-    }
+    })
 }

@@ -15,7 +15,7 @@ use crate::rules::catalog::{Catalog, CatalogError};
 use crate::rules::scan::{self, Hit, RuleEdit};
 use crate::rules::waiver::{Waiver, waiver};
 use glee_model::domain::{Answer, FindingId, Response, Untrusted};
-use glee_protocol::request::Item;
+use glee_protocol::calls::respond::Item;
 
 /// For each finding, the fixer fixes at most this number of matches on one line.
 const MOST_ON_A_LINE: usize = 16;

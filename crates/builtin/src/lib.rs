@@ -21,6 +21,10 @@ mod tests;
 use std::path::Path;
 
 use glee_model::domain::{Advice, Role};
+use glee_protocol::calls::judge::JudgeCall;
+use glee_protocol::calls::recheck::RecheckCall;
+use glee_protocol::calls::respond::RespondCall;
+use glee_protocol::calls::review::ReviewCall;
 use glee_protocol::request::Request;
 
 #[cfg(feature = "astgrep")]
@@ -130,16 +134,16 @@ pub fn answer(name: &str, request: &[u8], root: &Path) -> Result<String, Builtin
 fn dispatch(request: &Request, root: &Path) -> Result<String, BuiltinError> {
     use glee_protocol::request::Task;
     let body = match &request.task {
-        Task::Review { files, .. } => reviewer::review(files, root)?,
-        Task::Recheck { changes, files } => recheck::recheck(changes, files, root)?,
-        Task::Respond { items, .. } => fixer::respond(items, root)?,
-        Task::Judge {
+        Task::Review(ReviewCall { files, .. }) => reviewer::review(files, root)?,
+        Task::Recheck(RecheckCall { changes, files }) => recheck::recheck(changes, files, root)?,
+        Task::Respond(RespondCall { items, .. }) => fixer::respond(items, root)?,
+        Task::Judge(JudgeCall {
             dispute,
             files,
             written,
             ..
-        } => referee::judge(dispute, files, written, root),
-        Task::Examine { .. } | Task::Defend { .. } | Task::Compare { .. } | Task::Same { .. } => {
+        }) => referee::judge(dispute, files, written, root),
+        Task::Examine(_) | Task::Defend(_) | Task::Compare(_) | Task::Same(_) => {
             return Err(BuiltinError::Argues);
         }
         _ => return Err(BuiltinError::Plans),

@@ -10,7 +10,8 @@ use crate::code::line_map::LineMap;
 use crate::rules::catalog::{Catalog, CatalogError};
 use crate::rules::scan::{self, RuleScan};
 use glee_model::domain::Recheck;
-use glee_protocol::request::{Change, SourceFile};
+use glee_protocol::calls::recheck::Change;
+use glee_protocol::request::SourceFile;
 
 /// Without a diff, the re-check searches this number of lines before and after the finding.
 const NEAR: u32 = 3;

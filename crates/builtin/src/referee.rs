@@ -13,7 +13,8 @@ use super::answer::Body;
 use crate::code::{source, symbols};
 use crate::rules::scan;
 use glee_model::domain::{Dispute, Grounds, Location, Ruling, RulingWord, meanings};
-use glee_protocol::request::{CoderWritten, SourceFile};
+use glee_protocol::calls::judge::CoderWritten;
+use glee_protocol::request::SourceFile;
 use glee_protocol::text::references::{self, Reference};
 use glee_system::files;
 

@@ -15,6 +15,7 @@ use glee_agents::process::scripted::{Script, ScriptedRunner};
 use glee_model::domain::event::Mode;
 use glee_model::domain::{Outcome, SettledFinding};
 use glee_model::rules::consensus::Policy;
+use glee_protocol::calls::respond::RespondCall;
 use glee_protocol::prompts;
 use glee_protocol::request::Task;
 use glee_store::config::settings::PrSettings;
@@ -136,7 +137,7 @@ fn reviewed(all: &[Said], policy: Policy, mode: Mode) -> (Bench, Left) {
     let runner = runner.on("c", "respond", move |request| {
         let text = std::fs::read_to_string(&file).unwrap();
         std::fs::write(&file, text.replace("md5", "sha256")).unwrap();
-        let Task::Respond { items, .. } = &request.task else {
+        let Task::Respond(RespondCall { items, .. }) = &request.task else {
             panic!("a coder responds")
         };
         let answers = items
@@ -194,7 +195,7 @@ fn outputs(left: &Left) -> BTreeMap<&'static str, String> {
     outputs.insert("request", published(outcome));
     let mut prompts = String::new();
     for seen in left.runner.seen() {
-        if matches!(seen.request.task, Task::Respond { .. }) {
+        if matches!(seen.request.task, Task::Respond(_)) {
             prompts.push_str(&prompts::render(&seen.request, None).unwrap());
         }
     }

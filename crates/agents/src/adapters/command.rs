@@ -1,8 +1,10 @@
 //! Builds the command line of an agent program from the program's [`Profile`] and a [`Call`](crate::Call).
 
 use crate::process::environment::environment;
-use crate::{AgentError, Call, Invocation, Profile, SchemaForm};
+use crate::{AgentError, Call, Invocation, Profile};
 use glee_model::domain::{Effort, FailureKind};
+use glee_protocol::calls::kind::JsonForm;
+use glee_protocol::request::Task;
 
 const NETWORK: [&str; 7] = [
     "HTTPS_PROXY",
@@ -50,8 +52,8 @@ pub fn assemble(
         }
     }
     program.need(profile.required)?;
-    let form = SchemaForm::constraint(&request.task).filter(|_| program.names(profile.schema));
-    args.extend(option(profile.schema, form.map(SchemaForm::argument)));
+    let form = whole(&request.task).filter(|_| program.names(profile.schema));
+    args.extend(option(profile.schema, form.map(|form| form.argument())));
     args.extend(option(profile.resume, call.session_id()));
     args.extend(option(profile.effort, effort(profile, call)?));
     args.extend(option(profile.model, agent.model.as_deref()));
@@ -112,6 +114,11 @@ fn effort(profile: &Profile, call: &Call) -> Result<Option<&'static str>, AgentE
         )));
     }
     Ok(profile.effort_name.map(|name| name(effort)))
+}
+
+/// The form that the agent's whole answer must have; `None` if the answer can be prose.
+pub fn whole(task: &Task) -> Option<JsonForm> {
+    task.about().form.filter(|form| form.is_whole)
 }
 
 fn option(flag: &str, value: Option<impl Into<String>>) -> Vec<String> {

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::adapters::command;
-use crate::{AgentError, Call, Dialogue, Invocation, Outcome, Output, ParsedOutput, Profile};
+use crate::{AgentError, Call, CallOutcome, Dialogue, Invocation, Output, ParsedOutput, Profile};
 use glee_model::domain::FailureKind;
 
 /// While an agent writes, Glee displays a line only if the line has at least this number of characters. Instead of
@@ -96,7 +96,7 @@ pub trait Adapter: Send + Sync {
         command::assemble(&self.profile(), call, self.args(call), Vec::new())
     }
 
-    fn reading(&self, output: &Output) -> Outcome {
+    fn reading(&self, output: &Output) -> CallOutcome {
         let profile = self.profile();
         if !profile.prints_events {
             return output.as_answer();
@@ -104,7 +104,7 @@ pub trait Adapter: Send + Sync {
         let mut parsed = ParsedOutput::default();
         match events(&output.stdout, &mut |event| self.parse(&mut parsed, &event)) {
             Ok(()) => parsed.conclude(&profile, output),
-            Err(error) => Outcome::from(Err(AgentError::new(
+            Err(error) => CallOutcome::from(Err(AgentError::new(
                 FailureKind::Protocol,
                 format!(
                     "the recorded output of `{}` cannot be read: {error}",

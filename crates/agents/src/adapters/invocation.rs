@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-use crate::{AnswerText, Outcome};
+use crate::{AnswerText, CallOutcome};
 use glee_model::domain::event::Transcript;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,8 +63,8 @@ const SAID: u64 = 4 << 10;
 
 impl Output {
     /// The whole of stdout as the answer.
-    pub fn as_answer(&self) -> Outcome {
-        Outcome::from(Ok(AnswerText::File(self.stdout.clone())))
+    pub fn as_answer(&self) -> CallOutcome {
+        CallOutcome::from(Ok(AnswerText::File(self.stdout.clone())))
     }
 
     /// What the program said in words: the last lines of stdout that are no JSON events, and those of stderr.

@@ -14,7 +14,7 @@ pub mod registry;
 mod roles;
 mod tools;
 
-pub use command::{assemble, list};
+pub use command::{assemble, list, whole};
 pub use interface::{Adapter, ProgressEvent};
 pub use invocation::{Invocation, Output};
 pub use parsed_output::ParsedOutput;

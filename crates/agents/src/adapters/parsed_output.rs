@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::adapters::tools::{self, ToolCall};
 use crate::calls::error_classifier;
-use crate::{AgentError, AnswerText, Outcome, Output, Profile};
+use crate::{AgentError, AnswerText, CallOutcome, Output, Profile};
 use glee_model::domain::{CallMetadata, FailureKind, Usage};
 
 #[derive(Debug, Default)]
@@ -124,16 +124,16 @@ impl ParsedOutput {
         format!("{}{}", self.text, self.open)
     }
 
-    pub fn conclude(mut self, profile: &Profile, output: &Output) -> Outcome {
+    pub fn conclude(mut self, profile: &Profile, output: &Output) -> CallOutcome {
         let partial = self.written();
         let answer = self.answer(profile, output);
         let partial = Some(partial).filter(|text| answer.is_err() && !text.trim().is_empty());
         self.metadata.reads = Some(tools::reads(&self.tools));
-        Outcome {
+        CallOutcome {
             partial,
             usage: self.usage,
             metadata: self.metadata,
-            ..Outcome::from(answer)
+            ..CallOutcome::from(answer)
         }
     }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::{AdapterKind, AnswerText, Outcome, Output};
+use crate::{AdapterKind, AnswerText, CallOutcome, Output};
 use glee_model::domain::Usage;
 use glee_model::domain::event::Transcript;
 
@@ -27,7 +27,7 @@ fn samples(kind: AdapterKind) -> Vec<PathBuf> {
     found
 }
 
-fn reading(kind: AdapterKind, record: &Path) -> Outcome {
+fn reading(kind: AdapterKind, record: &Path) -> CallOutcome {
     let about: Value = serde_json::from_slice(&std::fs::read(record).unwrap()).unwrap();
     let stdout = record.with_extension("stdout");
     let bytes = std::fs::read(&stdout).unwrap();
@@ -59,7 +59,7 @@ fn number(about: &Value, name: &str) -> Option<i32> {
         .and_then(|number| i32::try_from(number).ok())
 }
 
-fn told(reading: &Outcome) -> String {
+fn told(reading: &CallOutcome) -> String {
     let mut line = match &reading.answer {
         Ok(AnswerText::Text(text)) => format!("{:?}", text.chars().take(90).collect::<String>()),
         Ok(AnswerText::File(_)) => "all of stdout".to_owned(),

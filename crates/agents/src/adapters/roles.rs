@@ -7,22 +7,26 @@ use std::ffi::OsStr;
 use crate::adapters::registry;
 use crate::probe::program::words;
 use crate::samples;
+use crate::schema::strict;
+use crate::schema::tests::form;
 use crate::{AdapterKind, Call, Invocation, Program, Session};
 use glee_model::domain::{Agent, Effort, FailureKind, Role, Usage};
+use glee_protocol::calls::recheck::RecheckCall;
+use glee_protocol::calls::respond::RespondCall;
 use glee_protocol::request::Task;
 
 const ROLES: [Role; 3] = [Role::Coder, Role::Reviewer, Role::Judge];
 
 fn task(role: Role) -> Task {
     match role {
-        Role::Coder => Task::Respond {
+        Role::Coder => Task::Respond(RespondCall {
             items: Vec::new(),
             failing: Vec::new(),
-        },
-        Role::Reviewer => Task::Recheck {
+        }),
+        Role::Reviewer => Task::Recheck(RecheckCall {
             changes: Vec::new(),
             files: Vec::new(),
-        },
+        }),
         Role::Judge | Role::Aggregator => samples::dispute(),
     }
 }
@@ -117,7 +121,7 @@ fn claude_uses_what_its_help_names() {
         .unwrap();
     let schema: serde_json::Value =
         serde_json::from_str(judge.args[at + 1].to_str().unwrap()).unwrap();
-    let mut ruling = crate::schema::SchemaForm::Ruling.schema();
+    let mut ruling = (form("ruling").schema)();
     // Claude Code would download the JSON Schema draft from the URL in `$schema`, and supports only older drafts.
     // Glee therefore removes `$schema`.
     ruling.remove("$schema");
@@ -187,7 +191,7 @@ fn codex_holds_a_judge_to_the_form_of_a_ruling() {
     );
     assert_eq!(
         judge.files,
-        [(path.into(), crate::schema::SchemaForm::Ruling.strict())]
+        [(path.into(), strict::schema(&form("ruling")))]
     );
     assert_eq!(ask(&agent, Role::Reviewer, &program, None).files, []);
 }
@@ -230,7 +234,7 @@ fn an_arbiter_thinks_hard_and_is_held_to_the_form_of_a_decision() {
         asked.contains("-c 'model_reasoning_effort=\"high\"'"),
         "{asked}"
     );
-    let schema = crate::schema::SchemaForm::Decision.strict();
+    let schema = strict::schema(&form("decision"));
     assert_eq!(codex.files, [("/kept/decision-schema.json".into(), schema)]);
 }
 

@@ -16,7 +16,7 @@ use crate::adapters::registry;
 use crate::calls::state_cache::StateCache;
 use crate::process::sandbox;
 use crate::{
-    AdapterKind, AgentError, Agents, AnswerText, Call, Cooldown, Execute, Failed, Outcome,
+    AdapterKind, AgentError, Agents, AnswerText, Call, CallOutcome, Cooldown, Execute, Failed,
     ProcessError, ProcessJob,
 };
 use glee_builtin as builtin;
@@ -97,7 +97,7 @@ impl Agents {
 
     /// Calls an agent. Calls the agent's backup if the agent's program is missing, or if the agent's service
     /// reports a rate limit or an exceeded quota. A backup can also have a backup.
-    pub async fn ask_or_backup(&self, call: Call) -> Outcome {
+    pub async fn ask_or_backup(&self, call: Call) -> CallOutcome {
         let mut remaining: Vec<&Agent> = call.backups.iter().collect();
         let mut agent = &call.agent;
         let mut outcome = self.ask(call.clone()).await;
@@ -121,7 +121,7 @@ impl Agents {
                     ..call.clone()
                 })
                 .await;
-            outcome = Outcome {
+            outcome = CallOutcome {
                 millis: outcome.millis + second.millis,
                 usage: outcome.usage.plus(second.usage),
                 metadata: CallMetadata {
@@ -138,7 +138,7 @@ impl Agents {
 
     /// Calls an agent, and retries the call after a transient failure. Dropping the future ends the agent's
     /// process.
-    pub async fn ask(&self, mut call: Call) -> Outcome {
+    pub async fn ask(&self, mut call: Call) -> CallOutcome {
         let started = Instant::now();
         let total = call.agent.timeout.unwrap_or(call.limits.call_timeout);
         let mut usage = Usage::default();
@@ -151,7 +151,7 @@ impl Agents {
             let mut outcome = self
                 .wait_and_try(&call, tries)
                 .await
-                .unwrap_or_else(|error| Outcome::from(Err(error)));
+                .unwrap_or_else(|error| CallOutcome::from(Err(error)));
             usage = usage.plus(outcome.usage);
             outcome.usage = usage;
             outcome.metadata.retries = tries - 1;
@@ -186,7 +186,7 @@ impl Agents {
         }
     }
 
-    async fn wait_and_try(&self, call: &Call, tries: u32) -> Result<Outcome, AgentError> {
+    async fn wait_and_try(&self, call: &Call, tries: u32) -> Result<CallOutcome, AgentError> {
         let kind = AdapterKind::of(&call.agent)?;
         let now = Timestamp::now();
         if let Some(Cooldown { until, why }) = self.cooldown(kind, &call.agent, now) {
@@ -206,7 +206,9 @@ impl Agents {
         let span =
             info_span!("try", n = tries, program = %kind, pid = Empty, exit = Empty, bytes = Empty);
         let once = self.once(call, kind, &mut record).instrument(span.clone());
-        let outcome = once.await.unwrap_or_else(|error| Outcome::from(Err(error)));
+        let outcome = once
+            .await
+            .unwrap_or_else(|error| CallOutcome::from(Err(error)));
         let failure = outcome
             .answer
             .as_ref()
@@ -242,7 +244,7 @@ impl Agents {
         call: &Call,
         kind: AdapterKind,
         recorded: &mut Option<CallRecord>,
-    ) -> Result<Outcome, AgentError> {
+    ) -> Result<CallOutcome, AgentError> {
         registry::check_effort(&call.agent)?;
         let adapter = kind.adapter();
         let profile = adapter.profile();
@@ -364,7 +366,7 @@ fn closed_path(path: &Path) -> String {
     )
 }
 
-fn log_end(outcome: &Outcome, ms: u64) {
+fn log_end(outcome: &CallOutcome, ms: u64) {
     if let Some(transcript) = &outcome.transcript {
         let span = Span::current();
         span.record("bytes", transcript.stdout_bytes);
@@ -456,7 +458,7 @@ mod tests {
             }
         }
 
-        async fn ask(&self, agent: &Agent, stop: Stop) -> Outcome {
+        async fn ask(&self, agent: &Agent, stop: Stop) -> CallOutcome {
             let call = samples::call(agent, &Program::default(), &samples::review(agent));
             Agents::new(self.runner.clone())
                 .ask(Call {
@@ -626,7 +628,7 @@ mod tests {
             agent: &Agent,
             session: Option<&Session>,
             backups: &[Agent],
-        ) -> Outcome {
+        ) -> CallOutcome {
             let call = samples::call(agent, &Program::default(), &samples::review(agent));
             let call = Call {
                 backups: backups.to_vec(),
@@ -652,7 +654,7 @@ mod tests {
         }
     }
 
-    fn text(asked: Outcome) -> String {
+    fn text(asked: CallOutcome) -> String {
         let mut text = String::new();
         asked
             .answer

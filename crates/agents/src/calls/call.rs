@@ -54,7 +54,7 @@ pub enum AnswerText {
 
 /// What came of a call. The answer is the agent's text at first, and later what the text says.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome<A = Result<AnswerText, AgentError>> {
+pub struct CallOutcome<A = Result<AnswerText, AgentError>> {
     pub answer: A,
     /// The text that the program printed before a failure.
     pub partial: Option<String>,
@@ -89,10 +89,10 @@ impl AnswerText {
     }
 }
 
-impl<A> Outcome<A> {
+impl<A> CallOutcome<A> {
     #[must_use]
-    pub fn with<B>(self, answer: B) -> Outcome<B> {
-        Outcome {
+    pub fn with<B>(self, answer: B) -> CallOutcome<B> {
+        CallOutcome {
             answer,
             partial: self.partial,
             transcript: self.transcript,
@@ -104,7 +104,7 @@ impl<A> Outcome<A> {
 }
 
 /// The outcome of a call for which no process was started.
-impl<A> From<A> for Outcome<A> {
+impl<A> From<A> for CallOutcome<A> {
     fn from(answer: A) -> Self {
         Self {
             answer,

@@ -11,12 +11,16 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::process::sandbox::confinement::Guarded;
-use crate::{AdapterKind, AgentError, Agents, Call, Outcome, Program, Stop, TranscriptFiles};
+use crate::{AdapterKind, AgentError, Agents, Call, CallOutcome, Program, Stop, TranscriptFiles};
 use glee_model::domain::{
     Agent, AgentName, Answer, CallMetadata, Dispute, DisputeNumber, FailureKind, Finding,
     FindingId, Objector, RawFinding, Response, Role, Severity, Sides, Tag, Usage,
 };
-use glee_protocol::request::{Item, Request, SourceFile, StageSubject, Task};
+use glee_protocol::calls::aggregate::AggregateCall;
+use glee_protocol::calls::judge::JudgeCall;
+use glee_protocol::calls::respond::{Item, RespondCall};
+use glee_protocol::calls::review::ReviewCall;
+use glee_protocol::request::{Request, SourceFile, StageSubject, Task};
 use glee_store::config::settings::{Limits, Sandbox};
 
 const TOTAL: Duration = Duration::from_secs(180);
@@ -101,7 +105,7 @@ impl Agents {
             retries: 0,
             ..*limits
         };
-        let Outcome {
+        let CallOutcome {
             answer,
             millis,
             usage,
@@ -177,23 +181,23 @@ fn task(agent: &Agent) -> Task {
         enforced: None,
     });
     match agent.role {
-        Role::Coder => Task::Respond {
+        Role::Coder => Task::Respond(RespondCall {
             items: items.into_iter().collect(),
             failing: Vec::new(),
-        },
-        Role::Reviewer => Task::Review {
+        }),
+        Role::Reviewer => Task::Review(ReviewCall {
             files: vec![file],
             focus: Vec::new(),
             rulings: Vec::new(),
             recheck: Vec::new(),
-        },
-        Role::Judge => Task::Judge {
+        }),
+        Role::Judge => Task::Judge(JudgeCall {
             dispute: Box::new(dispute()),
             files: vec![file],
             written: Vec::new(),
             precedents: Vec::new(),
-        },
-        Role::Aggregator => Task::Aggregate {
+        }),
+        Role::Aggregator => Task::Aggregate(AggregateCall {
             about: StageSubject {
                 id: "probe".to_owned(),
                 stage: "probe".to_owned(),
@@ -203,7 +207,7 @@ fn task(agent: &Agent) -> Task {
             },
             positions: Vec::new(),
             missing: Vec::new(),
-        },
+        }),
     }
 }
 

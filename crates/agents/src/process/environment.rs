@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
 use glee_model::domain::Agent;
-use glee_protocol::request::{Request, Task};
+use glee_protocol::request::Request;
 
 /// The environment variables that every agent receives. Secrets and paths of sockets (such as `SSH_AUTH_SOCK`) are
 /// excluded. The key `env` in an agent's configuration can add variables.
@@ -47,10 +47,8 @@ pub fn environment(
     let mut env = allowed(extra, vars);
     let findings = spaced(&request.task.findings());
     let pairs = spaced(&request.task.pairs());
-    let dispute = match &request.task {
-        Task::Judge { dispute, .. } => dispute.number.to_string(),
-        _ => String::new(),
-    };
+    let dispute = request.task.dispute().map(|number| number.to_string());
+    let dispute = dispute.unwrap_or_default();
     let request = [
         ("GLEE_AGENT", agent.name.0.as_str()),
         ("GLEE_ROLE", agent.role.as_str()),

@@ -4,13 +4,11 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::schema::SchemaForm;
+use glee_protocol::calls::kind::JsonForm;
 
-impl SchemaForm {
-    pub fn strict(self) -> String {
-        let schema = self.schema().to_value();
-        strict(&schema, &schema["$defs"]).to_string()
-    }
+pub(crate) fn schema(form: &JsonForm) -> String {
+    let schema = (form.schema)().to_value();
+    strict(&schema, &schema["$defs"]).to_string()
 }
 
 fn strict(schema: &Value, definitions: &Value) -> Value {
@@ -51,11 +49,13 @@ fn strict(schema: &Value, definitions: &Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::RulingReply;
+    use crate::schema::tests::form;
+    use glee_protocol::calls::judge::RulingReply;
 
     #[test]
     fn a_ruling_in_the_narrow_form_is_one_for_glee_as_well() {
-        let schema: Value = serde_json::from_str(&SchemaForm::Ruling.strict()).expect("a schema");
+        let schema: Value =
+            serde_json::from_str(&super::schema(&form("ruling"))).expect("a schema");
         let word = |words: &[&str]| json!({"type": "string", "enum": words});
         let or_null = |schema: Value| json!({"anyOf": [schema, {"type": "null"}]});
         assert_eq!(schema["properties"]["dispute"], json!({"type": "integer"}));

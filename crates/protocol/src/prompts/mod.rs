@@ -12,43 +12,19 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior, Value};
 
-use super::request::{Request, Task};
+use crate::calls::KINDS;
+use crate::request::Request;
 use glee_model::domain::Advice;
 use glee_system::files;
 
 mod context;
+pub mod fence;
 mod project_templates;
 
-pub const TEMPLATES: [(&str, &str); 16] = [
-    ("review.md", include_str!("templates/review/review.md")),
-    ("close.md", include_str!("templates/review/close.md")),
-    ("same.md", include_str!("templates/review/same.md")),
-    ("respond.md", include_str!("templates/review/respond.md")),
-    ("judge.md", include_str!("templates/review/judge.md")),
-    ("examine.md", include_str!("templates/review/examine.md")),
-    ("defend.md", include_str!("templates/review/defend.md")),
-    ("recheck.md", include_str!("templates/review/recheck.md")),
-    ("compare.md", include_str!("templates/review/compare.md")),
-    ("stage.md", include_str!("templates/agreement/stage.md")),
-    (
-        "aggregate.md",
-        include_str!("templates/agreement/aggregate.md"),
-    ),
-    (
-        "arbitrate.md",
-        include_str!("templates/agreement/arbitrate.md"),
-    ),
-    (
-        "questions.md",
-        include_str!("templates/agreement/questions.md"),
-    ),
-    (
-        "validate.md",
-        include_str!("templates/agreement/validate.md"),
-    ),
-    ("work.md", include_str!("templates/watch/work.md")),
-    ("peer.md", include_str!("templates/watch/peer.md")),
-];
+/// The file names of all templates.
+pub fn names() -> impl Iterator<Item = String> {
+    KINDS.iter().map(|kind| format!("{}.md", kind.name))
+}
 
 /// The maximum size of a template file in a project, in bytes.
 const LARGEST: u64 = 64 * 1024;
@@ -101,7 +77,7 @@ pub fn render(request: &Request, overrides: Option<&Path>) -> Result<String, Pro
     let place = if own.is_some() {
         format!(".glee/prompts/{name}")
     } else {
-        name.to_owned()
+        name
     };
     let values = Value::from(Serde(context::context(request)));
     let text = match &own {
@@ -110,11 +86,7 @@ pub fn render(request: &Request, overrides: Option<&Path>) -> Result<String, Pro
             .render_str(built_in, values)
             .map_err(|error| template_error(&place, &error))?,
     };
-    let has_closing = match request.task {
-        Task::Review { .. } => text.contains(&context::closing_without_extent(&request.nonce)),
-        _ => text.contains(&context::closing(request)),
-    };
-    if has_closing {
+    if text.contains(&request.task.must_contain(&request.nonce)) {
         Ok(text)
     } else {
         Err(PromptError::NoClosing { place })
@@ -173,17 +145,16 @@ fn template_error(place: &str, error: &minijinja::Error) -> PromptError {
     }
 }
 
-/// Returns the file name of a task's template, the built-in template, and the project's template (if any).
+/// Returns the file name of a kind's template, the built-in template, and the project's template (if any).
 fn template(
-    task: &str,
+    kind: &str,
     overrides: Option<&Path>,
-) -> Result<(&'static str, &'static str, Option<String>), PromptError> {
-    let found = TEMPLATES
-        .into_iter()
-        .find(|(name, _)| name.strip_suffix(".md") == Some(task));
-    let (name, built_in) = found.expect("each task has a template");
+) -> Result<(String, &'static str, Option<String>), PromptError> {
+    let name = format!("{kind}.md");
+    let about = KINDS.iter().find(|about| about.name == kind);
+    let built_in = about.expect("each kind has a template").template;
     let own = overrides
-        .map(|folder| read(&folder.join(name)))
+        .map(|folder| read(&folder.join(&name)))
         .transpose()?
         .flatten();
     Ok((name, built_in, own))

@@ -161,6 +161,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::calls::peer::PeerCall;
     use crate::prompts;
     use crate::request::{Request, Task};
 
@@ -369,11 +370,11 @@ mod tests {
             nonce: "n1".to_owned(),
             agent: "codex".into(),
             root: "/tree".to_owned(),
-            task: Task::Peer {
+            task: Task::Peer(PeerCall {
                 request: asked,
                 changes: format!("+{evil}{evil}").into(),
                 closed: vec![evil.as_str().into()],
-            },
+            }),
             again: Some(evil),
         };
         let prompt = prompts::render(&request, None).unwrap();

@@ -6,7 +6,9 @@
 //! prompt cache. An agent can copy the mark from a prompt into code. Glee therefore removes the mark from all text
 //! that a prompt quotes.
 
-use crate::request::Task;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
 use glee_model::domain::RunId;
 
 /// The length of the mark in hexadecimal digits (64 bits). The mark is the first half of a nonce.
@@ -31,13 +33,14 @@ pub(crate) fn is_nonce(expected: Option<&str>, given: &str) -> bool {
     expected.map_or(!given.is_empty(), |expected| expected == given)
 }
 
-pub fn without_mark(task: Task, nonce: &str) -> Task {
+/// Removes the mark from all text of a value.
+pub fn without_mark<T: Serialize + DeserializeOwned>(value: T, nonce: &str) -> T {
     let mark = mark(nonce);
-    match serde_json::to_string(&task) {
+    match serde_json::to_string(&value) {
         Ok(text) if text.contains(mark) => {
-            serde_json::from_str(&text.replace(mark, "[mark]")).unwrap_or(task)
+            serde_json::from_str(&text.replace(mark, "[mark]")).unwrap_or(value)
         }
-        _ => task,
+        _ => value,
     }
 }
 
@@ -48,9 +51,7 @@ mod tests {
     #[test]
     fn a_task_loses_the_mark() {
         let nonce = of_call(&RunId("1".to_owned()));
-        let task = |text: &str| Task::Work {
-            task: text.to_owned(),
-        };
+        let task = |text: &str| vec![text.to_owned()];
         let written = task(&format!(">>>GLEE-DATA-END mark={}", mark(&nonce)));
         assert_eq!(
             without_mark(written, &nonce),

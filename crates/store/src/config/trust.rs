@@ -133,7 +133,7 @@ fn list(value: &Value) -> &[Value] {
 /// Returns the path and the hash of each template in a project. For a file that cannot be read, the result
 /// contains a fixed text instead of the hash.
 fn templates(project: &Path) -> BTreeMap<String, String> {
-    let found = prompts::TEMPLATES.iter().filter_map(|(name, _)| {
+    let found = prompts::names().filter_map(|name| {
         let path = format!(".glee/prompts/{name}");
         let place = project.join(&path);
         place.symlink_metadata().ok()?;

@@ -10,6 +10,11 @@ use glee_agents::Call;
 use glee_model::domain::event::{CallAnswer, CallId, Part, Purpose};
 use glee_model::domain::{AgentName, Said, StagePlan, Subject};
 use glee_model::rules::stages::checkpoint::{self, Tally};
+use glee_protocol::calls::aggregate::AggregateCall;
+use glee_protocol::calls::arbitrate::ArbitrateCall;
+use glee_protocol::calls::questions::QuestionsCall;
+use glee_protocol::calls::stage::StageCall;
+use glee_protocol::calls::validate::ValidateCall;
 use glee_protocol::request::{StagePosition, StageSubject, Task};
 
 pub fn request(
@@ -39,11 +44,11 @@ fn task(state: &StageState, plan: &StagePlan, call: &CallId) -> Task {
             Subject::Stage {
                 input, resolved, ..
             },
-        ) => Task::Stage {
+        ) => Task::Stage(StageCall {
             about: about(plan),
             input: input.clone(),
             resolved: resolved.clone(),
-        },
+        }),
         (Part::Aggregate, _) => {
             let positions = positions(state);
             let answered: BTreeSet<&AgentName> =
@@ -53,13 +58,13 @@ fn task(state: &StageState, plan: &StagePlan, call: &CallId) -> Task {
                 .iter()
                 .map(|agent| &agent.name)
                 .filter(|name| !answered.contains(name));
-            Task::Aggregate {
+            Task::Aggregate(AggregateCall {
                 about: about(plan),
                 missing: missing.cloned().collect(),
                 positions,
-            }
+            })
         }
-        (Part::Arbitrate, _) => Task::Arbitrate {
+        (Part::Arbitrate, _) => Task::Arbitrate(ArbitrateCall {
             about: about(plan),
             positions: positions(state),
             aggregator: plan
@@ -72,13 +77,13 @@ fn task(state: &StageState, plan: &StagePlan, call: &CallId) -> Task {
                 .map(|synthesis| synthesis.summary.clone())
                 .unwrap_or_default(),
             conflicts: state.conflicts(),
-        },
+        }),
         (Part::Validate { question }, _) => validate(state, plan, question),
-        (Part::Questions | Part::Position, _) => Task::Questions {
+        (Part::Questions | Part::Position, _) => Task::Questions(QuestionsCall {
             id: plan.id.clone(),
             checkpoint: plan.stage.clone(),
             questions: state.questions().to_vec(),
-        },
+        }),
     }
 }
 
@@ -86,13 +91,13 @@ fn validate(state: &StageState, plan: &StagePlan, question: &str) -> Task {
     let asked = state.questions().iter().find(|asked| asked.id == question);
     let asked = asked.expect("a validator is asked about a question of the plan");
     match checkpoint::tally(asked, &state.answers(asked), plan.agents.len()) {
-        Tally::Majority(majority, minority) => Task::Validate {
+        Tally::Majority(majority, minority) => Task::Validate(ValidateCall {
             id: plan.id.clone(),
             checkpoint: plan.stage.clone(),
             question: asked.clone(),
             majority,
             minority,
-        },
+        }),
         Tally::Unanimous(_) | Tally::Split(_) => unreachable!("only a majority is validated"),
     }
 }

@@ -14,6 +14,7 @@ use glee_agents::process::scripted::{Script, ScriptedRunner};
 use glee_agents::{Agents, Stop, samples};
 use glee_model::domain::event::{Event, Mode};
 use glee_model::domain::{Agent, FindingState, Role, Route, RulingWord};
+use glee_protocol::calls::judge::JudgeCall;
 use glee_protocol::request::{Request, Task};
 use glee_store::config::settings::{Budget, Limits, ReviewSettings, Settings};
 use glee_store::history::store::Journal;
@@ -302,7 +303,7 @@ pub fn respond(text: &str, answers: u32) -> impl Fn(&Request) -> Script + Send +
 pub fn judge(fields: &str) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
     let fields = fields.to_owned();
     move |request| {
-        let Task::Judge { dispute, .. } = &request.task else {
+        let Task::Judge(JudgeCall { dispute, .. }) = &request.task else {
             panic!("a judge rules")
         };
         Script::prints(format!(

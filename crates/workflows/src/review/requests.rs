@@ -13,10 +13,16 @@ use glee_model::domain::{
     AnswerStatus, AskedFile, Disposition, Dispute, Finding, FindingId, RaisedIn, RunId, meanings,
     number_of,
 };
+use glee_protocol::calls::close::CloseCall;
+use glee_protocol::calls::compare::{CompareCall, UncertainPair};
+use glee_protocol::calls::defend::{Challenged, DefendCall};
+use glee_protocol::calls::examine::ExamineCall;
+use glee_protocol::calls::judge::JudgeCall;
+use glee_protocol::calls::recheck::{Change, RecheckCall};
+use glee_protocol::calls::respond::{FailedCheck, Item, RespondCall};
+use glee_protocol::calls::review::ReviewCall;
 use glee_protocol::replies::close;
-use glee_protocol::request::{
-    Challenged, Change, FailedCheck, Item, SourceFile, Task, UncertainPair,
-};
+use glee_protocol::request::{SourceFile, Task};
 use glee_protocol::text::references;
 use glee_store::history::queries::problems::KnownProblems;
 use glee_store::history::queries::rows::Binding;
@@ -138,12 +144,12 @@ impl RequestBuilder<'_> {
         let recheck = reused
             .map(|reused| reused.superseded.clone())
             .unwrap_or_default();
-        Task::Review {
+        Task::Review(ReviewCall {
             files,
             focus,
             rulings,
             recheck,
-        }
+        })
     }
 
     /// The reviewer receives its own answer, without the code.
@@ -161,11 +167,11 @@ impl RequestBuilder<'_> {
         else {
             unreachable!("a reviewer is asked about an answer that leaves a question")
         };
-        Task::Close {
+        Task::Close(CloseCall {
             problem: problem.clone().unwrap_or_default().into(),
             findings: findings.clone(),
             answer: close::shortened(notes),
-        }
+        })
     }
 
     fn examine(&self, call: &CallId, round: u32) -> Task {
@@ -175,11 +181,11 @@ impl RequestBuilder<'_> {
             .filter_map(|id| self.state.finding(*id))
             .map(Finding::without_consensus)
             .collect();
-        Task::Examine {
+        Task::Examine(ExamineCall {
             files: self.files_of(round, findings.iter()),
             own: self.state.near(&call.agent, round, &findings),
             findings,
-        }
+        })
     }
 
     fn defend(&self, call: &CallId, round: u32) -> Task {
@@ -190,10 +196,10 @@ impl RequestBuilder<'_> {
                 challenges,
             }));
         }
-        Task::Defend {
+        Task::Defend(DefendCall {
             files: self.files_of(round, challenged.iter().map(|item| &item.finding)),
             challenged,
-        }
+        })
     }
 
     fn files_of<'f>(
@@ -218,10 +224,10 @@ impl RequestBuilder<'_> {
             command: verified.command.clone(),
             output: verified.tail.as_str().into(),
         });
-        Task::Respond {
+        Task::Respond(RespondCall {
             items: items.collect(),
             failing: failing.collect(),
-        }
+        })
     }
 
     fn item(&self, finding: &Finding) -> Item {
@@ -278,12 +284,12 @@ impl RequestBuilder<'_> {
             .iter()
             .filter(|binding| binding.dispute != dispute.number.into());
         let precedents = recognition::precedents(&dispute.finding, others);
-        Task::Judge {
+        Task::Judge(JudgeCall {
             dispute: Box::new(dispute.clone()),
             files,
             written,
             precedents,
-        }
+        })
     }
 
     /// Returns the version of a file that a judge receives. This version is from the start of the round in which
@@ -335,10 +341,10 @@ impl RequestBuilder<'_> {
                 earlier: earlier.clone(),
             })
             .collect();
-        Task::Compare {
+        Task::Compare(CompareCall {
             files: self.files_of(round, pairs.iter().map(|pair| &pair.finding)),
             pairs,
-        }
+        })
     }
 
     fn recheck(&self, call: &CallId) -> Task {
@@ -377,7 +383,7 @@ impl RequestBuilder<'_> {
                 })
             })
             .collect();
-        Task::Recheck { changes, files }
+        Task::Recheck(RecheckCall { changes, files })
     }
 
     /// The diffs of the coder's calls that changed the code of a finding. If the finding has a file, only the diffs of

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use glee_agents::Outcome;
+use glee_agents::CallOutcome;
 use glee_model::domain::event::{CallAnswer, CallId, Purpose};
 use glee_model::domain::{AgentName, Spent};
 use glee_model::rules::budget;
@@ -35,7 +35,7 @@ impl Pace {
     pub(crate) fn ended(
         &mut self,
         agent: &AgentName,
-        outcome: &Outcome<CallAnswer>,
+        outcome: &CallOutcome<CallAnswer>,
         running: usize,
     ) {
         let is_limited = outcome.metadata.retries > 0
@@ -103,12 +103,12 @@ mod tests {
         let claude = AgentName::from("claude");
         let codex = AgentName::from("codex");
         let answered = || {
-            Outcome::from(CallAnswer::Defend {
+            CallOutcome::from(CallAnswer::Defend {
                 defences: Vec::new(),
             })
         };
         let limited = || {
-            Outcome::from(CallAnswer::Failed {
+            CallOutcome::from(CallAnswer::Failed {
                 error: "rate limit".to_owned(),
                 hint: None,
                 cause: Some(FailureKind::RateLimited { reset: None }),

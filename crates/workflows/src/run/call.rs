@@ -3,18 +3,17 @@
 use tokio::task::spawn_blocking;
 use tracing::info;
 
-use crate::run::answers;
 use crate::run::redaction::Redaction;
 use crate::run::resources::RunResources;
 use crate::run::write_guard::{Observation, WriteCheck};
 use glee_agents::error::AgentError;
-use glee_agents::{AnswerText, Call, Outcome, TranscriptFiles};
+use glee_agents::{AnswerText, Call, CallOutcome, TranscriptFiles};
 use glee_model::domain::event::CallAnswer;
 use glee_model::domain::{AnswerStatus, CallMetadata, FailureKind, Usage};
 use glee_protocol::request::Request;
 
 /// The outcome of a call, and what the write guard saw of the tree when the call ended.
-pub(crate) type Made = (Outcome<CallAnswer>, Option<Observation>);
+pub(crate) type Made = (CallOutcome<CallAnswer>, Option<Observation>);
 
 impl RunResources {
     /// Asks the agent or a backup, redacts the stored output, and parses the answer.
@@ -121,7 +120,7 @@ fn read(
         Ok(text) => redaction
             .answer(text)
             .reader()
-            .and_then(|reader| answers::read(reader, request))
+            .and_then(|reader| request.task.read(reader, &request.nonce))
             .unwrap_or_else(|error| {
                 failed(format!("failed to read the stored answer: {error}"), None)
             }),

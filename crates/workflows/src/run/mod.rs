@@ -6,7 +6,6 @@
 //! `budget` limit the number of calls. The module `write_guard` detects changes by read-only agents, and the
 //! module `redaction` removes secrets. The module `ports` defines the interfaces that callers implement.
 
-pub mod answers;
 pub mod attempts;
 pub mod budget;
 pub mod call;

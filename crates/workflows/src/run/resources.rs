@@ -13,7 +13,7 @@ use crate::run::ports::{EventSink, Sink};
 use crate::run::redaction::Redaction;
 use crate::run::write_guard::{self, Found, Observation, WriteGuard};
 use glee_agents::process::sandbox::confinement::Guarded;
-use glee_agents::{Agents, Call, Outcome, Program, Stop, TranscriptFiles};
+use glee_agents::{Agents, Call, CallOutcome, Program, Stop, TranscriptFiles};
 use glee_model::domain::event::{CallAnswer, CallId, Event, EventKind, RunEvent};
 use glee_model::domain::{Agent, RunId};
 use glee_protocol::prompts;
@@ -201,7 +201,7 @@ impl RunResources {
     pub(crate) fn changes(
         &mut self,
         id: &CallId,
-        outcome: &Outcome<CallAnswer>,
+        outcome: &CallOutcome<CallAnswer>,
         observation: Option<Observation>,
     ) -> Result<Found, RunError> {
         Ok(match observation {
@@ -224,7 +224,7 @@ impl RunResources {
     /// repeated when the run is resumed.
     pub(crate) fn ended(
         id: CallId,
-        mut outcome: Outcome<CallAnswer>,
+        mut outcome: CallOutcome<CallAnswer>,
         found: &Found,
         is_stopped: bool,
     ) -> Vec<EventKind> {

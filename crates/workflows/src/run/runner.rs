@@ -13,14 +13,14 @@ use crate::run::error::RunError;
 use crate::run::resources::RunResources;
 use crate::run::workflow::{Pending, Prepared, Rest, Step, Workflow};
 use crate::run::write_guard::Observation;
-use glee_agents::Outcome;
+use glee_agents::CallOutcome;
 use glee_model::domain::AgentName;
 use glee_model::domain::event::{CallAnswer, CallId, Purpose, RunEvent};
 
 type StepOf<W> = Step<<W as Workflow>::Effect, <W as Workflow>::Question>;
 
 enum Done<I> {
-    Call(CallId, Box<Outcome<CallAnswer>>, Option<Observation>),
+    Call(CallId, Box<CallOutcome<CallAnswer>>, Option<Observation>),
     Input(I),
 }
 
@@ -56,7 +56,7 @@ pub async fn drive<W: Workflow>(workflow: &mut W) -> Result<Rest, RunError> {
                             Some(answer) => {
                                 workflow.call_ended(
                                     call.clone(),
-                                    Outcome::from(answer),
+                                    CallOutcome::from(answer),
                                     None,
                                     false,
                                 )?;
@@ -138,7 +138,7 @@ fn begin_call<W: Workflow>(
         Prepared::Call(call) => (*call, None),
         Prepared::Refused(call, refusal) => (*call, Some(refusal)),
         Prepared::Answered(answer) => {
-            workflow.call_ended(id.clone(), Outcome::from(answer), None, false)?;
+            workflow.call_ended(id.clone(), CallOutcome::from(answer), None, false)?;
             return Ok(None);
         }
     };
@@ -153,7 +153,7 @@ fn begin_call<W: Workflow>(
     })?;
     if let Some(refusal) = refusal {
         return Ok(Some(Box::pin(std::future::ready((
-            Outcome::from(refusal),
+            CallOutcome::from(refusal),
             None,
         )))));
     }

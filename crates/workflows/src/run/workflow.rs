@@ -11,7 +11,7 @@ use crate::run::call::Made;
 use crate::run::error::RunError;
 use crate::run::resources::RunResources;
 use crate::run::write_guard::{Observation, WriteCheck};
-use glee_agents::{Call, Outcome};
+use glee_agents::{Call, CallOutcome};
 use glee_model::domain::event::{CallAnswer, CallId, Event, EventKind};
 use glee_model::domain::{RunId, Spent};
 
@@ -93,7 +93,7 @@ pub trait Workflow: Sized {
     fn call_ended(
         &mut self,
         call: CallId,
-        outcome: Outcome<CallAnswer>,
+        outcome: CallOutcome<CallAnswer>,
         observation: Option<Observation>,
         is_stopped: bool,
     ) -> Result<(), RunError> {

@@ -11,7 +11,8 @@ use crate::watch::cycle;
 use crate::watch::state::{Cycle, WatchState};
 use glee_model::domain::{PairId, PeerIssue, RawFinding, UnsurePair};
 use glee_model::rules::consensus::{self, Answers, Debate, Member, Policy};
-use glee_protocol::request::{ComparedFinding, FindingPair, Task};
+use glee_protocol::calls::same::{ComparedFinding, FindingPair, SameCall};
+use glee_protocol::request::Task;
 
 /// The pairs of issues that may be the same. The issue `one` was raised in the cycle. If `asks` is set, the pairs that
 /// nobody was asked about get an id, as far as they fit into a request.
@@ -104,11 +105,11 @@ pub(super) fn task(state: &WatchState, cycle: &Cycle) -> Task {
             pairs.push(FindingPair { id, one, other });
         }
     }
-    Task::Same {
+    Task::Same(SameCall {
         pairs,
         findings,
         files: Vec::new(),
-    }
+    })
 }
 
 /// The issues of the cycle, without those that repeat an issue word by word.

@@ -14,10 +14,10 @@ use crate::cli::context::{CommandResult, Globals, JsonFlag, pretty, print, setti
 use crate::cli::style::{self, Color, Style};
 use glee_agents::error::AgentError;
 use glee_agents::process::own_process;
-use glee_agents::schema::SchemaForm;
 use glee_agents::{AdapterKind, Agents, ProcessRunner};
 use glee_model::domain::{Agent, AgentName, ExitReason, Role};
-use glee_protocol::{secrets, text::printable};
+use glee_protocol::calls::kind::JsonForm;
+use glee_protocol::{request, secrets, text::printable};
 
 /// List connected agents with their programs and versions, or check each agent with a call
 #[derive(Debug, clap::Args)]
@@ -48,19 +48,23 @@ enum Command {
     Schema {
         /// The kind of message to describe
         #[arg(default_value = "request", value_parser = forms())]
-        form: SchemaForm,
+        form: JsonForm,
     },
 }
 
-fn forms() -> impl TypedValueParser<Value = SchemaForm> {
-    let names = SchemaForm::ALL.map(|(_, name, about, _)| PossibleValue::new(name).help(about));
-    PossibleValuesParser::new(names)
-        .try_map(|name| SchemaForm::parse(&name).ok_or("there is no such form"))
+fn forms() -> impl TypedValueParser<Value = JsonForm> {
+    let names = request::forms().map(|form| PossibleValue::new(form.name).help(form.about));
+    PossibleValuesParser::new(names).try_map(|name| {
+        let mut forms = request::forms();
+        forms
+            .find(|form| form.name == name)
+            .ok_or("there is no such form")
+    })
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     match &args.command {
-        Some(Command::Schema { form, .. }) => print_json(&form.schema()),
+        Some(Command::Schema { form, .. }) => print_json(&(form.schema)()),
         None if args.check => super::check::run(&args.output, globals),
         Some(Command::List(output)) => list(output, globals),
         None => list(&args.output, globals),

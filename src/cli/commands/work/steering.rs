@@ -176,7 +176,7 @@ pub(crate) fn loosened(
             ..loosened
         }));
     }
-    for (name, _) in prompts::TEMPLATES {
+    for name in prompts::names() {
         let path = workspace.of_project(&format!("{PROJECT_FOLDER}/prompts/{name}"));
         if workspace.root().join(&path).is_file() {
             let since = workspace.last_change(&path)?;

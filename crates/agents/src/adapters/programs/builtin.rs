@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use glee_model::domain::{Advice as _, FailureKind};
 
-use crate::{Adapter, AgentError, Call, Invocation, Outcome, Output, Profile};
+use crate::{Adapter, AgentError, Call, CallOutcome, Invocation, Output, Profile};
 use glee_builtin::{ARGUMENT, Builtin, BuiltinError};
 
 #[derive(Debug)]
@@ -55,7 +55,7 @@ impl Adapter for BuiltinAdapter {
         })
     }
 
-    fn reading(&self, output: &Output) -> Outcome {
+    fn reading(&self, output: &Output) -> CallOutcome {
         if output.transcript.exit_code == Some(0) {
             return output.as_answer();
         }
@@ -63,7 +63,7 @@ impl Adapter for BuiltinAdapter {
             "" => "the embedded agent failed",
             message => message.strip_prefix("error: ").unwrap_or(message),
         };
-        Outcome::from(Err(AgentError::new(FailureKind::Crashed, message)))
+        CallOutcome::from(Err(AgentError::new(FailureKind::Crashed, message)))
     }
 }
 

@@ -6,10 +6,10 @@
 
 use serde_json::Value;
 
-use crate::adapters::{ReportedError, assemble, list, owned, string, text, tokens};
+use crate::adapters::{ReportedError, assemble, list, owned, string, text, tokens, whole};
+use crate::schema::strict;
 use crate::{
     Adapter, AgentError, Call, Invocation, LineMarks, ParsedOutput, Profile, ProgressEvent,
-    SchemaForm,
 };
 use glee_model::domain::{Effort, FailureKind, Role};
 
@@ -99,14 +99,14 @@ impl Adapter for Codex {
     fn command(&self, call: &Call) -> Result<Invocation, AgentError> {
         let mut args = self.args(call);
         let mut files = Vec::new();
-        let form = SchemaForm::constraint(&call.request.task);
+        let form = whole(&call.request.task);
         if let Some(form) = form.filter(|_| call.program.names("--output-schema")) {
-            let path = call.folder().join(format!("{}-schema.json", form.as_str()));
+            let path = call.folder().join(format!("{}-schema.json", form.name));
             args.extend([
                 "--output-schema".to_owned(),
                 path.to_string_lossy().into_owned(),
             ]);
-            files.push((path, form.strict()));
+            files.push((path, strict::schema(&form)));
         }
         let last = call
             .session_id()

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use crate::calls::record::{self, CallRecord};
-use crate::{Adapter, AgentError, Call, Invocation, Outcome, Output, Profile};
+use crate::{Adapter, AgentError, Call, CallOutcome, Invocation, Output, Profile};
 use glee_model::domain::FailureKind;
 use glee_system::files;
 
@@ -68,7 +68,7 @@ impl Adapter for Replay {
         })
     }
 
-    fn reading(&self, output: &Output) -> Outcome {
+    fn reading(&self, output: &Output) -> CallOutcome {
         let name = output
             .stderr_tail
             .lines()
@@ -84,7 +84,7 @@ impl Adapter for Replay {
                     "failed to play back the record: {}",
                     output.stderr_tail.trim()
                 );
-                Outcome::from(Err(AgentError::new(FailureKind::Protocol, message)))
+                CallOutcome::from(Err(AgentError::new(FailureKind::Protocol, message)))
             }
         }
     }

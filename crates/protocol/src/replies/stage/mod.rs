@@ -11,7 +11,6 @@ use serde_json::{Map, Value};
 
 use crate::replies::closing::Closing;
 use crate::replies::reply::Walk;
-use crate::request::Task;
 use crate::text::nonce::is_nonce;
 use crate::text::{LineKind, ScanState};
 use glee_model::domain::{
@@ -46,58 +45,6 @@ pub enum StageError {
     },
 }
 
-/// Reads the answer to a task of a stage or a checkpoint. The outer result is an error only if `input` cannot be
-/// read. The inner result is an error if the answer is invalid.
-pub fn parse<R: BufRead>(
-    input: R,
-    nonce: Option<&str>,
-    task: &Task,
-) -> io::Result<Result<Said, StageError>> {
-    let found = find(input, nonce)?;
-    Ok(match task {
-        Task::Stage { about, .. } => match found.object() {
-            Ok(object) => Ok(Said::Position(StageAnswer {
-                missing_fields: missing(&object, &about.required_fields),
-                content: text(&Value::Object(object)),
-                json: true,
-            })),
-            Err(StageError::Missing | StageError::Malformed(_))
-                if found.closed && !found.prose.trim().is_empty() =>
-            {
-                Ok(Said::Position(StageAnswer {
-                    content: found.prose.trim().into(),
-                    json: false,
-                    missing_fields: about.required_fields.clone(),
-                }))
-            }
-            Err(error) => Err(error),
-        },
-        Task::Aggregate { about, .. } => found
-            .object()
-            .and_then(|object| synthesis(object, &about.required_fields))
-            .map(Said::Synthesis),
-        Task::Arbitrate { positions, .. } => {
-            let names: Vec<AgentName> = positions
-                .iter()
-                .map(|position| position.agent.clone())
-                .collect();
-            found
-                .last_object()
-                .and_then(|object| decision(&object, &names))
-                .map(Said::Decision)
-        }
-        Task::Questions { questions, .. } => found
-            .object()
-            .and_then(|object| answers(&object, questions))
-            .map(|answers| Said::Answers { answers }),
-        Task::Validate { .. } => found
-            .last_object()
-            .and_then(|object| validation(&object))
-            .map(Said::Validation),
-        _ => unreachable!("reviews have other parsers"),
-    })
-}
-
 #[derive(Debug, Default)]
 pub struct FoundAnswer {
     objects: Vec<Map<String, Value>>,
@@ -126,6 +73,46 @@ impl FoundAnswer {
             Ok(_) if self.text_behind => Err(StageError::TextBehind),
             found => found,
         }
+    }
+
+    /// An answer to a stage, with the fields that the stage requires.
+    pub(crate) fn position(&self, required: &[String]) -> Result<Said, StageError> {
+        let position = match self.object() {
+            Ok(object) => StageAnswer {
+                missing_fields: missing(&object, required),
+                content: text(&Value::Object(object)),
+                json: true,
+            },
+            Err(StageError::Missing | StageError::Malformed(_))
+                if self.closed && !self.prose.trim().is_empty() =>
+            {
+                StageAnswer {
+                    content: self.prose.trim().into(),
+                    json: false,
+                    missing_fields: required.to_vec(),
+                }
+            }
+            Err(error) => return Err(error),
+        };
+        Ok(Said::Position(position))
+    }
+
+    pub(crate) fn synthesis(&self, required: &[String]) -> Result<Said, StageError> {
+        synthesis(self.object()?, required).map(Said::Synthesis)
+    }
+
+    /// A decision between the answers of the agents `answered`.
+    pub(crate) fn decision(&self, answered: &[AgentName]) -> Result<Said, StageError> {
+        decision(&self.last_object()?, answered).map(Said::Decision)
+    }
+
+    pub(crate) fn answers(&self, questions: &[Question]) -> Result<Said, StageError> {
+        let answers = answers(&self.object()?, questions)?;
+        Ok(Said::Answers { answers })
+    }
+
+    pub(crate) fn validation(&self) -> Result<Said, StageError> {
+        validation(&self.last_object()?).map(Said::Validation)
     }
 
     fn take(&mut self, text: &str, nonce: Option<&str>) {

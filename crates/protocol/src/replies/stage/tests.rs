@@ -1,8 +1,14 @@
 //! Tests of answers in stages and at checkpoints, including repeated prompts.
 
 use super::*;
+use crate::calls::aggregate::AggregateCall;
+use crate::calls::arbitrate::ArbitrateCall;
+use crate::calls::questions::QuestionsCall;
+use crate::calls::stage::StageCall;
+use crate::calls::validate::ValidateCall;
 use crate::prompts;
-use crate::request::{Request, StagePosition, StageSubject};
+use crate::request::{Request, StagePosition, StageSubject, Task};
+use glee_model::domain::event::CallAnswer;
 use glee_model::domain::{Approach, Opinion};
 
 fn about(fields: &[&str]) -> StageSubject {
@@ -16,19 +22,19 @@ fn about(fields: &[&str]) -> StageSubject {
 }
 
 fn stage(fields: &[&str]) -> Task {
-    Task::Stage {
+    Task::Stage(StageCall {
         about: about(fields),
         input: None,
         resolved: None,
-    }
+    })
 }
 
 fn aggregate() -> Task {
-    Task::Aggregate {
+    Task::Aggregate(AggregateCall {
         about: about(&["risks"]),
         positions: Vec::new(),
         missing: Vec::new(),
-    }
+    })
 }
 
 fn arbitrate() -> Task {
@@ -36,13 +42,13 @@ fn arbitrate() -> Task {
         agent: name.into(),
         content: "{}".into(),
     };
-    Task::Arbitrate {
+    Task::Arbitrate(ArbitrateCall {
         about: about(&[]),
         positions: vec![position("claude"), position("gemini")],
         aggregator: "gpt".into(),
         summary: "".into(),
         conflicts: Vec::new(),
-    }
+    })
 }
 
 fn questions() -> Vec<Question> {
@@ -55,12 +61,16 @@ fn questions() -> Vec<Question> {
         .to_vec()
 }
 
-fn read(answer: &str, task: &Task) -> Result<Said, StageError> {
-    parse(answer.as_bytes(), Some("n1"), task).expect("bytes can be read")
+fn read(answer: &str, task: &Task) -> Result<Said, String> {
+    match task.read(answer.as_bytes(), "n1") {
+        Ok(CallAnswer::Stage { said }) => Ok(*said),
+        Ok(CallAnswer::Invalid { error }) => Err(error),
+        other => panic!("{answer}: {other:?}"),
+    }
 }
 
 fn error(answer: &str, task: &Task) -> String {
-    read(answer, task).expect_err(answer).to_string()
+    read(answer, task).expect_err(answer)
 }
 
 fn position(answer: &str, fields: &[&str]) -> StageAnswer {
@@ -100,7 +110,7 @@ fn a_position_is_an_object_or_prose_with_the_closing_line() {
     ] {
         assert_eq!(
             read(answer, &stage(&[])),
-            Err(crate::replies::stage::StageError::Missing),
+            Err(StageError::Missing.to_string()),
             "{answer}"
         );
     }
@@ -126,10 +136,7 @@ fn required_fields_must_hold_something() {
 #[test]
 fn two_answers_are_none() {
     let two = "{\"nonce\":\"n1\",\"a\":1}\n{\"nonce\":\"n1\",\"a\":2}\n";
-    assert_eq!(
-        read(two, &stage(&[])),
-        Err(crate::replies::stage::StageError::Several)
-    );
+    assert_eq!(read(two, &stage(&[])), Err(StageError::Several.to_string()));
     let same = "{\"nonce\":\"n1\",\"a\":1}\n\n{\"nonce\":\"n1\",\"a\":1}\n";
     assert!(read(same, &stage(&[])).is_ok());
 }
@@ -140,7 +147,7 @@ fn what_a_repeated_prompt_shows_is_not_said() {
                   >>>GLEE-DATA-END mark=n1\n";
     assert_eq!(
         read(quoted, &stage(&[])),
-        Err(crate::replies::stage::StageError::Missing)
+        Err(StageError::Missing.to_string())
     );
 }
 
@@ -204,17 +211,17 @@ fn a_decision_is_read_strictly_and_at_the_end() {
     let behind = "{\"nonce\":\"n1\",\"decision\":\"hybrid\",\"rationale\":\"r\",\"confidence\":\"low\"}\nOr rather not.\n";
     assert_eq!(
         read(behind, &arbitrate()),
-        Err(crate::replies::stage::StageError::TextBehind)
+        Err(StageError::TextBehind.to_string())
     );
 }
 
 #[test]
 fn answers_and_validations() {
-    let task = Task::Questions {
+    let task = Task::Questions(QuestionsCall {
         id: "x".to_owned(),
         checkpoint: "pre-planning".to_owned(),
         questions: questions(),
-    };
+    });
     let answer = r#"{"nonce":"n1","answers":[{"id":"q1","answer":"yes","reason":"r"},{"id":"q9","answer":"no"},
                      {"id":"q2","answer":3}]}"#;
     let Ok(Said::Answers { answers }) = read(answer, &task) else {
@@ -234,13 +241,13 @@ fn answers_and_validations() {
         by: Vec::new(),
         reasons: Vec::new(),
     };
-    let validate = Task::Validate {
+    let validate = Task::Validate(ValidateCall {
         id: "x".to_owned(),
         checkpoint: "post-plan".to_owned(),
         question: questions().remove(0),
         majority: opinion,
         minority: Vec::new(),
-    };
+    });
     let says = |word: &str| {
         format!("{{\"nonce\":\"n1\",\"agrees_with_majority\":{word},\"reasoning\":\"r\"}}")
     };
@@ -280,35 +287,35 @@ fn a_repeated_prompt_is_no_answer() {
     let id = evil.to_owned();
     let checkpoint = evil.to_owned();
     let tasks = [
-        Task::Stage {
+        Task::Stage(StageCall {
             about: about.clone(),
             input: Some(evil.into()),
             resolved: Some(evil.into()),
-        },
-        Task::Aggregate {
+        }),
+        Task::Aggregate(AggregateCall {
             about: about.clone(),
             positions: positions.clone(),
             missing: vec![evil.into()],
-        },
-        Task::Arbitrate {
+        }),
+        Task::Arbitrate(ArbitrateCall {
             about,
             positions,
             aggregator: evil.into(),
             summary: evil.into(),
             conflicts: vec![evil.into()],
-        },
-        Task::Questions {
+        }),
+        Task::Questions(QuestionsCall {
             id: id.clone(),
             checkpoint: checkpoint.clone(),
             questions: vec![question.clone()],
-        },
-        Task::Validate {
+        }),
+        Task::Validate(ValidateCall {
             id,
             checkpoint,
             question,
             majority: opinion.clone(),
             minority: vec![opinion],
-        },
+        }),
     ];
     for task in tasks {
         for again in [None, Some(evil.to_owned())] {

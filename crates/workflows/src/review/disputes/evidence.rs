@@ -10,7 +10,8 @@ use std::collections::BTreeSet;
 use crate::review::disputes::references::{self, Support};
 use crate::review::{code::coder_changes, requests::RequestBuilder};
 use glee_model::domain::{CitedCode, Dispute, Ruling, RulingRecord};
-use glee_protocol::request::{CoderWritten, SourceFile};
+use glee_protocol::calls::judge::CoderWritten;
+use glee_protocol::request::SourceFile;
 use glee_protocol::text::references::Reference;
 use glee_workspace::code::{citation::inserted, cited};
 

@@ -13,7 +13,8 @@ use crate::review::findings::{numbers, pairs};
 use glee_model::domain::event::{EventKind, Purpose, ReviewEvent};
 use glee_model::domain::{Anchor, Finding, PairAnswer, PairId, RaisedIn, RawFinding, UnsurePair};
 use glee_model::rules::consensus::{self, Answers, Group, Member};
-use glee_protocol::request::{ComparedFinding, FindingPair, SourceFile, Task};
+use glee_protocol::calls::same::{ComparedFinding, FindingPair, SameCall};
+use glee_protocol::request::{SourceFile, Task};
 use glee_store::history::queries::problems::KnownFinding;
 use glee_store::history::queries::rows::Binding;
 use glee_workspace::code::anchors::Blocks;
@@ -273,11 +274,11 @@ pub fn task(context: &RoundContext<'_>, raised_in: RaisedIn) -> Task {
             pairs.push(FindingPair { id, one, other });
         }
     }
-    Task::Same {
+    Task::Same(SameCall {
         pairs,
         findings: shown.findings(),
         files: shown.files(),
-    }
+    })
 }
 
 fn by_id(members: &[Member]) -> HashMap<&str, &Member> {

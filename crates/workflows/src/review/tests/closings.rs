@@ -2,6 +2,7 @@
 //! code.
 
 use super::*;
+use glee_protocol::calls::close::CloseCall;
 
 fn says(words: &'static str) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
     move |request| {
@@ -183,7 +184,7 @@ fn the_question_holds_the_answer_and_no_code() {
         ScriptedRunner::new()
             .on("r", "review", says(DOUBTFUL))
             .on("r", "close", |request| {
-                let Task::Close { answer, .. } = &request.task else {
+                let Task::Close(CloseCall { answer, .. }) = &request.task else {
                     panic!("a reviewer is asked about its answer")
                 };
                 assert!(answer.as_written().starts_with("No issues found, but"));

@@ -1,5 +1,6 @@
 //! Tests groups: findings of several reviewers that name one defect, and stay findings of their own.
 
+use glee_protocol::calls::respond::RespondCall;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::*;
@@ -205,7 +206,7 @@ fn in_a_later_round_another_reviewer_joins_the_group_and_the_same_one_restates()
         })
         .on("c", "respond", move |request| {
             work();
-            let Task::Respond { items, .. } = &request.task else {
+            let Task::Respond(RespondCall { items, .. }) = &request.task else {
                 panic!("a coder responds")
             };
             let lines: Vec<String> = items

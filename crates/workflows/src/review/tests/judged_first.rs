@@ -3,6 +3,7 @@
 use super::*;
 use glee_model::domain::DisputeNumber;
 use glee_model::rules::consensus::Policy;
+use glee_protocol::calls::judge::JudgeCall;
 use glee_store::config::settings::{DebateRounds, Validate};
 
 fn validate(bench: &mut Bench) {
@@ -83,7 +84,7 @@ fn what_the_judge_upholds_is_enforced_and_what_it_dismisses_never_reaches_the_co
                 review("[MUST] app.py:6 Never eval file content", 1),
             )
             .on("j", "judge", |request| {
-                let Task::Judge { dispute, .. } = &request.task else {
+                let Task::Judge(JudgeCall { dispute, .. }) = &request.task else {
                     panic!("a judge is asked to judge")
                 };
                 let ruling = if dispute.finding.raw.title.as_written().contains("md5") {

@@ -12,6 +12,9 @@ use glee_agents::Stop;
 use glee_agents::process::scripted::{Script, ScriptedRunner};
 use glee_model::domain::event::Mode;
 use glee_model::domain::{AgentName, DisputeNumber, FindingState, Role, Route, RulingWord, Tag};
+use glee_protocol::calls::recheck::RecheckCall;
+use glee_protocol::calls::respond::RespondCall;
+use glee_protocol::calls::review::ReviewCall;
 use glee_protocol::request::{Request, Task};
 use glee_store::history::store::Journal;
 use glee_workspace::root::Workspace;
@@ -117,7 +120,7 @@ fn the_standard_flow_implements_and_is_checked() {
                 )(request)
             })
             .on("r", "recheck", |request| {
-                let Task::Recheck { changes, .. } = &request.task else {
+                let Task::Recheck(RecheckCall { changes, .. }) = &request.task else {
                     panic!("a raiser re-checks")
                 };
                 assert!(
@@ -161,7 +164,7 @@ fn objecting(bench: &Bench) -> ScriptedRunner {
     ScriptedRunner::new()
         .on("r", "review", review(TWO, 2))
         .on("c", "respond", move |request| {
-            let Task::Respond { items, .. } = &request.task else {
+            let Task::Respond(RespondCall { items, .. }) = &request.task else {
                 panic!("a coder responds")
             };
             if items.iter().any(|item| item.enforced.is_some()) {
@@ -259,7 +262,7 @@ fn spec_10_a_finding_dismissed_to_a_lower_tag_stays_open_as_optional() {
         Some((Some(Tag::Must), number.into())),
         "by the dispute of the first run"
     );
-    let Task::Review { rulings, .. } = &again.runner.seen()[0].request.task else {
+    let Task::Review(ReviewCall { rulings, .. }) = &again.runner.seen()[0].request.task else {
         panic!("a review comes first")
     };
     assert!(
@@ -315,7 +318,7 @@ fn a_dismissal_binds_until_the_anchored_code_changes() {
         matches!(&again.states()[0].1, FindingState::AlreadyRuled { dispute, .. } if *dispute == number.into())
     );
     assert!(again.heard.questions.is_empty(), "it is not asked again");
-    let Task::Review { rulings, .. } = &again.runner.seen()[0].request.task else {
+    let Task::Review(ReviewCall { rulings, .. }) = &again.runner.seen()[0].request.task else {
         panic!("a review comes first")
     };
     assert_eq!(
@@ -607,7 +610,7 @@ fn what_the_coder_leaves_out_is_asked_for_once_more() {
         ScriptedRunner::new()
             .on("r", "review", review(TWO, 2))
             .on("c", "respond", |request| {
-                let Task::Respond { items, .. } = &request.task else {
+                let Task::Respond(RespondCall { items, .. }) = &request.task else {
                     panic!("a coder responds")
                 };
                 match items.len() {
@@ -649,7 +652,7 @@ fn a_later_round_that_undoes_an_earlier_one_is_a_dispute() {
     let work = edit(&bench, "md5", "sha256");
     let runner = ScriptedRunner::new()
         .on("r", "review", |request| {
-            let Task::Review { files, .. } = &request.task else {
+            let Task::Review(ReviewCall { files, .. }) = &request.task else {
                 panic!("a reviewer reviews")
             };
             if files[0].text.contains("sha256") {

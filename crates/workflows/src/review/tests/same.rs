@@ -2,6 +2,7 @@
 
 use super::*;
 use glee_model::domain::FindingId;
+use glee_protocol::calls::same::SameCall;
 use glee_store::config::settings::{Compare, DebateRounds};
 
 const A: &str = "[MUST] app.py:2 Replace the weak md5 hash";
@@ -91,11 +92,11 @@ fn the_aggregator_is_asked_before_the_merge_and_its_answer_joins_or_keeps_apart(
         notes.contains(&"a and b name the same defect, says g: so it seems".to_owned()),
         "{notes:?}"
     );
-    let Task::Same {
+    let Task::Same(SameCall {
         pairs,
         findings,
         files,
-    } = &left.runner.seen()[2].request.task
+    }) = &left.runner.seen()[2].request.task
     else {
         panic!("the aggregator compares")
     };
@@ -276,11 +277,11 @@ fn an_earlier_finding_without_a_dispute_is_compared_in_the_same_call_and_keeps_i
         };
         let left = bench.review(Mode::Review, runner().on("g", "same", says(word)));
         assert_eq!(left.asked(), ["b review", "c review", "g same"]);
-        let Task::Same {
+        let Task::Same(SameCall {
             pairs,
             findings,
             files,
-        } = &left.runner.seen()[2].request.task
+        }) = &left.runner.seen()[2].request.task
         else {
             panic!("the aggregator compares")
         };
@@ -345,9 +346,9 @@ fn at_most_forty_pairs_and_32_kilobytes_are_asked_and_the_rest_stays_undecided()
     let left = bench.review(Mode::Review, runner);
     let seen = left.runner.seen();
     let compared = seen.iter().find(|seen| seen.request.task.kind() == "same");
-    let Task::Same {
+    let Task::Same(SameCall {
         pairs, findings, ..
-    } = &compared.unwrap().request.task
+    }) = &compared.unwrap().request.task
     else {
         panic!("the aggregator compares")
     };

@@ -25,7 +25,7 @@ use crate::run::resources::RunResources;
 use crate::run::runner;
 use crate::run::workflow::{Pending, Prepared, Rest, Step, Workflow};
 use crate::run::write_guard::Observation;
-use glee_agents::{Call, Outcome};
+use glee_agents::{Call, CallOutcome};
 use glee_model::domain::event::{
     CallAnswer, CallId, DisputeEvent, Event, EventKind, Plan, ReviewEvent, RunEvent, Verified,
 };
@@ -340,7 +340,7 @@ impl Workflow for ReviewWorkflow {
     fn call_ended(
         &mut self,
         call: CallId,
-        outcome: Outcome<CallAnswer>,
+        outcome: CallOutcome<CallAnswer>,
         observation: Option<Observation>,
         is_stopped: bool,
     ) -> Result<(), RunError> {

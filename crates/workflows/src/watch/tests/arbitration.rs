@@ -1,6 +1,7 @@
 //! Tests watches in which a judge rules on the issues that remain after a clarification.
 
 use super::*;
+use glee_protocol::calls::judge::JudgeCall;
 
 /// Returns a scene in which a judge rules on the issues that remain after a clarification.
 fn court() -> Scene {
@@ -20,7 +21,7 @@ fn ruling(
     gemini: &'static str,
 ) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
     move |request| {
-        let Task::Judge { dispute, files, .. } = &request.task else {
+        let Task::Judge(JudgeCall { dispute, files, .. }) = &request.task else {
             unreachable!()
         };
         assert_eq!(
@@ -119,7 +120,7 @@ async fn what_a_judge_escalates_or_does_not_rule_on_waits_for_a_person() {
 async fn an_interrupted_arbitration_goes_on_and_asks_nobody_twice() {
     let scene = court();
     let slow = |request: &Request| {
-        let Task::Judge { dispute, .. } = &request.task else {
+        let Task::Judge(JudgeCall { dispute, .. }) = &request.task else {
             unreachable!()
         };
         let script = ruling("DISMISS", "DISMISS")(request);

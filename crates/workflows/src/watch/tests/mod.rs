@@ -19,6 +19,7 @@ use glee_agents::process::scripted::{Script, ScriptedRunner};
 use glee_agents::{Agents, Stop, samples};
 use glee_model::domain::event::{CallAnswer, Event, EventKind, RunEvent, WatchEvent};
 use glee_model::domain::{Action, Agent, ExitReason, Job, Role, Trigger, WatchStatus};
+use glee_protocol::calls::peer::PeerCall;
 use glee_protocol::request::{Request, Task};
 use glee_store::config::settings::Settings;
 use glee_workspace::root::Workspace;
@@ -168,9 +169,9 @@ async fn the_request_is_that_of_the_specification_and_never_names_the_reviewer_a
             .map(|seen| &seen.request)
             .find(|request| request.agent.0 == name)
             .unwrap();
-        let Task::Peer {
+        let Task::Peer(PeerCall {
             request, changes, ..
-        } = &request.task
+        }) = &request.task
         else {
             panic!("{request:?}")
         };
@@ -258,7 +259,7 @@ async fn spec_24_an_answer_is_reviewed_together_with_its_question_and_once() {
     let part = |word: &'static str| {
         let seen = Arc::clone(&seen);
         move |request: &Request| {
-            let Task::Peer { request: asked, .. } = &request.task else {
+            let Task::Peer(PeerCall { request: asked, .. }) = &request.task else {
                 unreachable!()
             };
             seen.lock()
@@ -326,7 +327,7 @@ async fn spec_24_an_answer_is_reviewed_together_with_its_question_and_once() {
 async fn two_concerns_are_clarified_and_reviewed_again() {
     let scene = crate::watch::tests::bench::Scene::new();
     let part = |request: &Request| {
-        let Task::Peer { request: asked, .. } = &request.task else {
+        let Task::Peer(PeerCall { request: asked, .. }) = &request.task else {
             unreachable!()
         };
         let answered = asked.context["claude_summary"]
@@ -590,7 +591,7 @@ async fn closed_issues_stay_closed_and_reviewers_are_told() {
         "what was closed is not raised again"
     );
     let last = runner.seen().pop().unwrap().request;
-    let Task::Peer { closed, .. } = &last.task else {
+    let Task::Peer(PeerCall { closed, .. }) = &last.task else {
         panic!("{last:?}")
     };
     assert_eq!(closed[0], *"a.py: gemini objects");
@@ -616,7 +617,7 @@ async fn an_issue_that_its_reviewer_approved_is_raised_again_when_it_returns() {
         [(2, 3)]
     );
     let last = runner.seen().pop().unwrap().request;
-    let Task::Peer { closed, .. } = &last.task else {
+    let Task::Peer(PeerCall { closed, .. }) = &last.task else {
         panic!("{last:?}")
     };
     assert!(

@@ -1,6 +1,7 @@
 //! Tests watches with agents that answer a prompt.
 
 use super::*;
+use glee_protocol::calls::work::WorkCall;
 
 /// Returns a scene with an agent that answers a prompt.
 fn workshop(task: &str) -> Scene {
@@ -20,7 +21,7 @@ fn workshop(task: &str) -> Scene {
 #[tokio::test(start_paused = true)]
 async fn an_agent_that_answers_a_prompt_is_asked_once_and_its_answer_is_its_milestone() {
     let worker = |request: &Request| {
-        let Task::Work { task } = &request.task else {
+        let Task::Work(WorkCall { task }) = &request.task else {
             unreachable!()
         };
         let end = format!("GLEE-WORK-END nonce={} answers=1", request.nonce);

@@ -22,6 +22,7 @@ use glee_model::domain::{
     RulingRecord, RulingWord, Severity, Untrusted, WatchStatus,
 };
 use glee_model::rules::review::{mandatory, objections};
+use glee_protocol::calls::judge::JudgeCall;
 use glee_protocol::request::{SourceFile, Task};
 use glee_protocol::text::references::references;
 use glee_workspace::code::cited;
@@ -71,12 +72,12 @@ impl WatchWorkflow {
     ) -> Option<Result<Call, RunError>> {
         let judge = self.state.plan.as_ref()?.judge.as_ref()?;
         let disputed = self.state.disputes.get(&number)?;
-        let task = Task::Judge {
+        let task = Task::Judge(JudgeCall {
             dispute: Box::new(disputed.dispute.clone()),
             files: self.files_for(disputed),
             written: Vec::new(),
             precedents: Vec::new(),
-        };
+        });
         Some(self.call(id, judge, task, cycle::why_again(&disputed.answers, id)))
     }
 

@@ -18,6 +18,7 @@ use glee_agents::{Call, CommandInput};
 use glee_model::domain::event::{CallId, EventKind, Purpose, WatchEvent};
 use glee_model::domain::{Action, Agent, Ballot, RaisedIn, Trigger, Untrusted, WatchStatus};
 use glee_model::rules::watch::verdicts;
+use glee_protocol::calls::peer::PeerCall;
 use glee_protocol::request::Task;
 use glee_store::config::settings::Limits;
 use glee_workspace::TreeId;
@@ -138,11 +139,11 @@ impl WatchWorkflow {
             .iter()
             .find(|request| request.reviewer == id.agent)
             .cloned()?;
-        let task = Task::Peer {
+        let task = Task::Peer(PeerCall {
             request,
             changes: self.changes.clone(),
             closed: cycle::rejected(&self.state),
-        };
+        });
         Some(self.call(id, agent, task, cycle::why_again(&open.answers, id)))
     }
 

@@ -29,7 +29,7 @@ use crate::watch::state::WatchState;
 use crate::watch::status::{AgentState, WatchReport, standing};
 use crate::watch::workers::follower::Follower;
 use crate::watch::workers::worker::{Worker, WorkerMessage, Working};
-use glee_agents::{Call, Outcome};
+use glee_agents::{Call, CallOutcome};
 use glee_agents::{Stop, StopHandle};
 use glee_model::domain::event::{
     CallAnswer, CallId, Event, EventKind, Purpose, RunEvent, WatchEvent,
@@ -290,7 +290,7 @@ impl Workflow for WatchWorkflow {
     fn call_ended(
         &mut self,
         call: CallId,
-        outcome: Outcome<CallAnswer>,
+        outcome: CallOutcome<CallAnswer>,
         observation: Option<Observation>,
         is_stopped: bool,
     ) -> Result<(), RunError> {

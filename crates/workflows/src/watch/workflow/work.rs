@@ -6,6 +6,7 @@ use crate::watch::workflow::WatchWorkflow;
 use glee_agents::Call;
 use glee_model::domain::event::{CallAnswer, CallId, EventKind, Purpose, WatchEvent};
 use glee_model::domain::{AgentEvent, AgentName, EventType, Untrusted};
+use glee_protocol::calls::work::WorkCall;
 use glee_protocol::request::Task;
 
 /// The maximum length of a milestone's summary, in characters.
@@ -41,9 +42,9 @@ impl WatchWorkflow {
         Some(self.call(
             id,
             agent,
-            Task::Work {
+            Task::Work(WorkCall {
                 task: job.task.clone(),
-            },
+            }),
             again,
         ))
     }

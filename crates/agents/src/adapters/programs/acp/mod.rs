@@ -185,10 +185,10 @@ mod readings {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use crate::{AnswerText, Outcome, Output};
+    use crate::{AnswerText, CallOutcome, Output};
     use glee_model::domain::event::Transcript;
 
-    fn reading(lines: &[&str], exit_code: Option<i32>, stderr: &str) -> Outcome {
+    fn reading(lines: &[&str], exit_code: Option<i32>, stderr: &str) -> CallOutcome {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), lines.join("\n")).unwrap();
         let output = Output {

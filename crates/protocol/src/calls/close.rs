@@ -1,0 +1,57 @@
+//! The call in which a reviewer is asked about its own answer.
+
+use std::io::{self, BufRead};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::calls::kind::{AboutKind, CallKind};
+use crate::calls::read::valid;
+use crate::prompts::fence::{DataFence, closing_without_extent, raised};
+use crate::replies::close::{self, CloseAnswer};
+use crate::text::printable;
+use glee_model::domain::event::CallAnswer;
+use glee_model::domain::{RawFinding, Role, Untrusted};
+
+/// Say of your own answer how many findings it reports, and whether you read all of the code (role reviewer). The
+/// answer is the closing line of a review, or a JSON object with `nonce`, `findings` (a number) and `read`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CloseCall {
+    /// Why Glee asks.
+    pub problem: Untrusted,
+    /// The findings that were read from the answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<RawFinding>,
+    /// The words beside the findings, possibly shortened.
+    pub answer: Untrusted,
+}
+
+impl CallKind for CloseCall {
+    const ABOUT: AboutKind = AboutKind {
+        name: "close",
+        role: Role::Reviewer,
+        template: include_str!("../prompts/templates/review/close.md"),
+        form: None,
+    };
+
+    fn context(&self, fence: &DataFence<'_>) -> Value {
+        json!({
+            "problem": printable::line(self.problem.as_written()),
+            "count": self.findings.len(),
+            "findings": fence.lines("your findings", raised(&self.findings).into_iter()),
+            "answer": fence.lines("your words", self.answer.as_written().lines().map(str::to_owned)),
+        })
+    }
+
+    fn closing(&self, nonce: &str) -> String {
+        format!("{} read=all|part", closing_without_extent(nonce))
+    }
+
+    fn read(&self, answer: impl BufRead, nonce: &str) -> io::Result<CallAnswer> {
+        let read = close::parse(answer, Some(nonce))?;
+        Ok(valid(read, |CloseAnswer { findings, read }| {
+            CallAnswer::Close { findings, read }
+        }))
+    }
+}

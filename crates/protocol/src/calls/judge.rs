@@ -1,0 +1,149 @@
+//! The call in which a judge rules on a dispute.
+
+use std::io::{self, BufRead};
+
+use schemars::{JsonSchema, schema_for};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::calls::kind::{AboutKind, CallKind, JsonForm};
+use crate::calls::parts::{RulingInForce, SourceFile};
+use crate::calls::read::valid;
+use crate::prompts::fence::{DataFence, add, joined, lines, list};
+use crate::replies::ruling;
+use crate::text::printable;
+use glee_model::domain::event::CallAnswer;
+use glee_model::domain::{
+    Dispute, DisputeNumber, EarlierDispute, FindingId, Role, Ruling, RulingRecord,
+};
+use glee_model::rules::review::objections;
+
+/// Rule on one dispute (role judge; answer: section 3.5).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct JudgeCall {
+    pub dispute: Box<Dispute>,
+    /// The files that the finding and the evidence refer to. The content of each file is the content at the
+    /// start of the round in which the finding was raised.
+    pub files: Vec<SourceFile>,
+    /// Lines that the coder wrote in this run. A judge that cites these lines as evidence must explain why
+    /// the lines are valid evidence.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub written: Vec<CoderWritten>,
+    /// Earlier rulings on similar findings in other code. The judge can use these earlier rulings as
+    /// evidence, but is not bound by them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub precedents: Vec<RulingInForce>,
+}
+
+/// Lines that the coder wrote in this run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CoderWritten {
+    /// The path inside the tree.
+    pub path: String,
+    /// The line ranges in the shown file, 1-based and inclusive; empty means the whole file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<(u32, u32)>,
+}
+
+impl CallKind for JudgeCall {
+    const ABOUT: AboutKind = AboutKind {
+        name: "judge",
+        role: Role::Judge,
+        template: include_str!("../prompts/templates/review/judge.md"),
+        form: Some(JsonForm {
+            name: "ruling",
+            about: "A judge's ruling on a dispute",
+            schema: || schema_for!(RulingReply),
+            is_whole: true,
+        }),
+    };
+
+    fn context(&self, fence: &DataFence<'_>) -> Value {
+        let dispute = &self.dispute;
+        json!({
+            "dispute": dispute.number,
+            "finding": fence.finding(&dispute.finding, None),
+            "members": list(&dispute.members, |member| fence.finding(member, None)),
+            "objection": objection(fence, dispute),
+            "is_opinion": objections::lacks_evidence(dispute.objector, &dispute.objection),
+            "earlier": fence.lines("rulings", dispute.rulings.iter().map(|RulingRecord { ruling, .. }| {
+                format!("{}: {}", ruling.ruling, ruling.rationale.as_written())
+            })),
+            "related": related(fence, &dispute.earlier),
+            "written": written(fence, &self.written),
+            "precedents": fence.rulings("precedents", &self.precedents),
+            "files": fence.files(&self.files),
+        })
+    }
+
+    fn closing(&self, nonce: &str) -> String {
+        format!(
+            "GLEE-RULING nonce={nonce} dispute={} ruling=<WORD>",
+            self.dispute.number
+        )
+    }
+
+    fn read(&self, answer: impl BufRead, nonce: &str) -> io::Result<CallAnswer> {
+        let read = ruling::parse(answer, Some(nonce), self.dispute.number)?;
+        Ok(valid(read, |ruling| CallAnswer::Judge { ruling }))
+    }
+
+    fn findings(&self) -> Vec<FindingId> {
+        vec![self.dispute.finding.id]
+    }
+
+    fn dispute(&self) -> Option<DisputeNumber> {
+        Some(self.dispute.number)
+    }
+}
+
+fn objection(fence: &DataFence<'_>, dispute: &Dispute) -> String {
+    let mut text = dispute.objection.text.as_written().to_owned();
+    for evidence in &dispute.objection.evidence {
+        add(&mut text, "Evidence: ", evidence);
+    }
+    fence.around(&format!("objection={}", dispute.finding.id), &text)
+}
+
+fn related(fence: &DataFence<'_>, disputes: &[EarlierDispute]) -> String {
+    let mut text = String::new();
+    for earlier in disputes {
+        add(&mut text, "", &earlier.sentence());
+        add(&mut text, "Decided then: ", &earlier.decided());
+        if let Some(diff) = earlier.diff() {
+            add(&mut text, "", diff);
+        }
+    }
+    if text.is_empty() {
+        text
+    } else {
+        fence.around("earlier disputes", text.trim_start())
+    }
+}
+
+fn written(fence: &DataFence<'_>, written: &[CoderWritten]) -> String {
+    fence.lines(
+        "written by the coder",
+        written.iter().map(|file| {
+            let ranges = joined(&file.lines, |range| lines(*range));
+            let what = if ranges.is_empty() {
+                "the whole file"
+            } else {
+                "lines "
+            };
+            printable::line(&format!("{}: {what}{ranges}", file.path))
+        }),
+    )
+}
+
+/// A judge's ruling on the dispute of the request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RulingReply {
+    /// The nonce of the request.
+    pub nonce: String,
+    /// The number of the dispute.
+    pub dispute: DisputeNumber,
+    /// The ruling.
+    #[serde(flatten)]
+    pub ruling: Ruling,
+}

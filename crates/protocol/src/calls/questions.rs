@@ -1,0 +1,64 @@
+//! The call in which an agent answers the questions of a checkpoint.
+
+use std::io::{self, BufRead};
+
+use schemars::{JsonSchema, schema_for};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::calls::kind::{AboutKind, CallKind, JsonForm};
+use crate::calls::read::{said, valid};
+use crate::prompts::fence::{DataFence, in_json, list};
+use crate::replies::stage;
+use glee_model::domain::event::CallAnswer;
+use glee_model::domain::{Question, QuestionAnswer, Role};
+
+/// Answer questions about the requirements (role reviewer). The answer is a JSON object with `nonce` and
+/// `answers`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct QuestionsCall {
+    /// The id that the user chose for the work of the agents.
+    pub id: String,
+    pub checkpoint: String,
+    pub questions: Vec<Question>,
+}
+
+impl CallKind for QuestionsCall {
+    const ABOUT: AboutKind = AboutKind {
+        name: "questions",
+        role: Role::Reviewer,
+        template: include_str!("../prompts/templates/agreement/questions.md"),
+        form: Some(JsonForm {
+            name: "answers",
+            about: "An agent's answers to the questions of a checkpoint",
+            schema: || schema_for!(AnswersReply),
+            is_whole: false,
+        }),
+    };
+
+    fn context(&self, fence: &DataFence<'_>) -> Value {
+        json!({
+            "id": fence.line(&self.id),
+            "checkpoint": fence.line(&self.checkpoint),
+            "questions": list(&self.questions, |question| fence.question(question)),
+        })
+    }
+
+    fn closing(&self, nonce: &str) -> String {
+        in_json(nonce)
+    }
+
+    fn read(&self, answer: impl BufRead, nonce: &str) -> io::Result<CallAnswer> {
+        let read = stage::find(answer, Some(nonce))?.answers(&self.questions);
+        Ok(valid(read, said))
+    }
+}
+
+/// Answers to the questions of a checkpoint.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AnswersReply {
+    /// The nonce of the request.
+    pub nonce: String,
+    /// The answers.
+    pub answers: Vec<QuestionAnswer>,
+}

@@ -1,0 +1,98 @@
+//! The call in which a coder implements findings or objects.
+
+use std::io::{self, BufRead};
+
+use schemars::{JsonSchema, schema_for};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::calls::kind::{AboutKind, CallKind, JsonForm};
+use crate::calls::read::invalid;
+use crate::prompts::fence::{DataFence, list};
+use crate::replies::response;
+use glee_model::domain::event::CallAnswer;
+use glee_model::domain::{Finding, FindingId, Response, Role, Untrusted};
+
+/// Implement each finding in the tree, or raise an objection to the finding (role coder; answer: section 3.4).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RespondCall {
+    pub items: Vec<Item>,
+    /// Commands that fail on the coder's edits. The coder has to change the code so that these commands
+    /// pass.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failing: Vec<FailedCheck>,
+}
+
+/// A finding for the coder, with the ruling that enforces the finding.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Item {
+    #[serde(flatten)]
+    pub finding: Finding,
+    /// The rationale of the ruling that enforces the finding; absent if no ruling enforces the finding.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub enforced: Option<Untrusted>,
+}
+
+/// A command of `review.verify` that fails on the coder's edits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FailedCheck {
+    pub command: String,
+    /// The command's error, for example an exit code, followed by the end of the command's output.
+    pub output: Untrusted,
+}
+
+impl CallKind for RespondCall {
+    const ABOUT: AboutKind = AboutKind {
+        name: "respond",
+        role: Role::Coder,
+        template: include_str!("../prompts/templates/review/respond.md"),
+        form: Some(JsonForm {
+            name: "response",
+            about: "A coder's answers to findings",
+            schema: || schema_for!(ResponseReply),
+            is_whole: false,
+        }),
+    };
+
+    fn context(&self, fence: &DataFence<'_>) -> Value {
+        json!({
+            "failing": list(&self.failing, |FailedCheck { command, output }| json!({
+                "command": fence.line(command),
+                "output": fence.around("output of a command", output.as_written()),
+            })),
+            "items": list(&self.items, |item| fence.finding(&item.finding, item.enforced.as_ref())),
+            "groups": self.items.iter().any(|item| item.finding.id.member > 0),
+        })
+    }
+
+    fn closing(&self, nonce: &str) -> String {
+        format!("GLEE-RESPONSE-END nonce={nonce} answers=<n>")
+    }
+
+    fn read(&self, answer: impl BufRead, nonce: &str) -> io::Result<CallAnswer> {
+        let read = response::parse(answer, Some(nonce), Some(&self.findings()))?;
+        if !read.complete {
+            return Ok(invalid(
+                read.problems,
+                "no readable response to any finding",
+            ));
+        }
+        Ok(CallAnswer::Respond {
+            responses: read.entries,
+            complete: true,
+        })
+    }
+
+    fn findings(&self) -> Vec<FindingId> {
+        self.items.iter().map(|item| item.finding.id).collect()
+    }
+}
+
+/// A coder's answers, one answer for each finding of the request. The coder has already edited the tree.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ResponseReply {
+    /// The nonce of the request.
+    pub nonce: String,
+    /// The answers.
+    pub answers: Vec<Response>,
+}

@@ -1,0 +1,96 @@
+//! The call in which reviewers raise findings in files.
+
+use std::io::{self, BufRead};
+
+use schemars::{JsonSchema, schema_for};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::calls::kind::{AboutKind, CallKind, JsonForm};
+use crate::calls::parts::{ReplyFinding, RulingInForce, SourceFile};
+use crate::prompts::fence::{DataFence, closing_without_extent, raised};
+use crate::replies::review::{self, reader};
+use crate::text::printable;
+use glee_model::domain::event::CallAnswer;
+use glee_model::domain::{CodeRead, RawFinding, Role, RulingRef};
+
+/// Review files and raise findings (role reviewer; answer: section 3.3 of the design).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ReviewCall {
+    /// The files of this shard.
+    pub files: Vec<SourceFile>,
+    /// The kinds of problems that the reviewer looks for.
+    pub focus: Vec<String>,
+    /// Rulings in force on these files.
+    pub rulings: Vec<RulingInForce>,
+    /// Findings of this reviewer from an earlier review, on lines that were edited after the earlier review.
+    /// The line numbers refer to the current version of the file. The reviewer raises a finding again if the
+    /// finding still applies.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub recheck: Vec<RawFinding>,
+}
+
+impl CallKind for ReviewCall {
+    const ABOUT: AboutKind = AboutKind {
+        name: "review",
+        role: Role::Reviewer,
+        template: include_str!("../prompts/templates/review/review.md"),
+        form: Some(JsonForm {
+            name: "review",
+            about: "A reviewer's findings",
+            schema: || schema_for!(ReviewReply),
+            is_whole: false,
+        }),
+    };
+
+    fn context(&self, fence: &DataFence<'_>) -> Value {
+        json!({
+            "focus": fence.lines("focus", self.focus.iter().map(printable::line)),
+            "rulings": fence.rulings("rulings", &self.rulings),
+            "recheck": fence.lines("earlier findings", raised(&self.recheck).into_iter()),
+            "files": fence.files(&self.files),
+        })
+    }
+
+    fn closing(&self, nonce: &str) -> String {
+        format!("{} read=all|part", closing_without_extent(nonce))
+    }
+
+    // A project's own template can leave out the word `read`.
+    fn must_contain(&self, nonce: &str) -> String {
+        closing_without_extent(nonce)
+    }
+
+    fn read(&self, answer: impl BufRead, nonce: &str) -> io::Result<CallAnswer> {
+        let shown: Vec<RulingRef> = self
+            .rulings
+            .iter()
+            .map(|ruling| ruling.dispute.clone())
+            .collect();
+        let paths = review::Paths::new(self.files.iter().map(|file| file.path.as_str()));
+        let read = reader::parse_of(answer, Some(nonce), &paths, &shown)?;
+        Ok(CallAnswer::Review {
+            status: read.status,
+            notes: read.said(),
+            findings: read.findings,
+            problem: read.problem,
+            read: read.read,
+            is_doubtful: read.is_doubtful,
+        })
+    }
+}
+
+/// A review: all findings in the files of the request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ReviewReply {
+    /// The nonce of the request.
+    pub nonce: String,
+    /// The findings; empty if there are none.
+    pub findings: Vec<ReplyFinding>,
+    /// The verdict: `approved`, `concerns` or `blocker`.
+    pub verdict: Option<String>,
+    /// A summary in addition to the findings.
+    pub summary: Option<String>,
+    /// `all` if the reviewer read all of the code that it was asked to review, otherwise `part`.
+    pub read: Option<CodeRead>,
+}

@@ -1,0 +1,48 @@
+//! The call in which an agent answers a stage.
+
+use std::io::{self, BufRead};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::calls::kind::{AboutKind, CallKind};
+use crate::calls::parts::StageSubject;
+use crate::calls::read::{said, valid};
+use crate::prompts::fence::DataFence;
+use crate::replies::stage;
+use glee_model::domain::event::CallAnswer;
+use glee_model::domain::{Role, Untrusted};
+
+/// Answer a stage as one of several agents, without changing files (role reviewer). The answer is a JSON object
+/// with `nonce` and the required fields, or prose that ends with `GLEE-STAGE-END nonce=<nonce> answers=1`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StageCall {
+    pub about: StageSubject,
+    /// The synthesis of the previous stage, as JSON.
+    pub input: Option<Untrusted>,
+    /// The questions that checkpoints have resolved, as JSON.
+    pub resolved: Option<Untrusted>,
+}
+
+impl CallKind for StageCall {
+    const ABOUT: AboutKind = AboutKind {
+        name: "stage",
+        role: Role::Reviewer,
+        template: include_str!("../prompts/templates/agreement/stage.md"),
+        form: None,
+    };
+
+    fn context(&self, fence: &DataFence<'_>) -> Value {
+        let values = json!({
+            "input": fence.maybe("synthesis of the stage before", self.input.as_ref()),
+            "resolved": fence.maybe("resolved questions", self.resolved.as_ref()),
+        });
+        fence.stage(&self.about, values)
+    }
+
+    fn read(&self, answer: impl BufRead, nonce: &str) -> io::Result<CallAnswer> {
+        let read = stage::find(answer, Some(nonce))?.position(&self.about.required_fields);
+        Ok(valid(read, said))
+    }
+}

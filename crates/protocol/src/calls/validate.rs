@@ -1,0 +1,77 @@
+//! The call in which a validator checks the answer of a majority.
+
+use std::io::{self, BufRead};
+
+use schemars::{JsonSchema, schema_for};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::calls::kind::{AboutKind, CallKind, JsonForm};
+use crate::calls::read::{said, valid};
+use crate::prompts::fence::{DataFence, add, in_json, list};
+use crate::replies::stage;
+use glee_model::domain::event::CallAnswer;
+use glee_model::domain::{Opinion, Question, Role, Validation};
+
+/// State whether a majority's answer is right (role judge). The answer is a JSON object with `nonce`,
+/// `agrees_with_majority` and `reasoning`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ValidateCall {
+    /// The id that the user chose for the work of the agents.
+    pub id: String,
+    pub checkpoint: String,
+    pub question: Question,
+    pub majority: Opinion,
+    pub minority: Vec<Opinion>,
+}
+
+impl CallKind for ValidateCall {
+    const ABOUT: AboutKind = AboutKind {
+        name: "validate",
+        role: Role::Judge,
+        template: include_str!("../prompts/templates/agreement/validate.md"),
+        form: Some(JsonForm {
+            name: "validation",
+            about: "A validator's verdict on a majority's answer",
+            schema: || schema_for!(ValidationReply),
+            is_whole: true,
+        }),
+    };
+
+    fn context(&self, fence: &DataFence<'_>) -> Value {
+        json!({
+            "id": fence.line(&self.id),
+            "checkpoint": fence.line(&self.checkpoint),
+            "question": fence.question(&self.question),
+            "majority": opinion(fence, "majority", &self.majority),
+            "minority": list(&self.minority, |one| opinion(fence, "minority", one).into()),
+        })
+    }
+
+    fn closing(&self, nonce: &str) -> String {
+        in_json(nonce)
+    }
+
+    fn read(&self, answer: impl BufRead, nonce: &str) -> io::Result<CallAnswer> {
+        let read = stage::find(answer, Some(nonce))?.validation();
+        Ok(valid(read, said))
+    }
+}
+
+fn opinion(fence: &DataFence<'_>, what: &str, opinion: &Opinion) -> String {
+    let mut text = opinion.answer.as_written().to_owned();
+    for (name, reason) in opinion.by.iter().zip(&opinion.reasons) {
+        add(&mut text, &format!("{name}: "), reason);
+    }
+    fence.around(what, &text)
+}
+
+/// A validator's verdict on a majority decision.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ValidationReply {
+    /// The nonce of the request.
+    pub nonce: String,
+    /// The verdict.
+    #[serde(flatten)]
+    pub validation: Validation,
+}
