@@ -181,22 +181,36 @@ impl Transport {
         let mut found: Vec<T> = Vec::new();
         let mut next = Some(path.to_owned());
         while let Some(path) = next.take() {
-            let call = Call {
-                method: Method::GET,
-                path: &path,
-                body: None,
-                effect: Effect::Repeatable,
-                what,
-            };
-            let reply = self.send(&call)?;
-            let page: Vec<T> = self.parse(&reply, what)?;
-            let is_empty = page.is_empty();
-            found.extend(page);
-            if let Some(link) = links::next(&reply).filter(|_| found.len() < most && !is_empty) {
+            let reply = self.page(&path, what, &mut found)?;
+            if let Some(link) = reply
+                .filter(|_| found.len() < most)
+                .as_ref()
+                .and_then(links::next)
+            {
                 next = Some(self.follow(&self.address(&path, what)?, &link, what)?);
             }
         }
         Ok(found)
+    }
+
+    /// Adds the items of a page to a list. Returns the reply, or `None` if the page is empty.
+    fn page<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        what: &str,
+        found: &mut Vec<T>,
+    ) -> Result<Option<Reply>, HostError> {
+        let reply = self.send(&Call {
+            method: Method::GET,
+            path,
+            body: None,
+            effect: Effect::Repeatable,
+            what,
+        })?;
+        let page: Vec<T> = self.parse(&reply, what)?;
+        let is_empty = page.is_empty();
+        found.extend(page);
+        Ok((!is_empty).then_some(reply))
     }
 
     /// Reads a list whose pages have the numbers 1, 2 and so on in the parameter `page`, until the list is
@@ -211,21 +225,13 @@ impl Transport {
         let mut found: Vec<T> = Vec::new();
         for number in 1_u32.. {
             let path = format!("{path}&page={number}");
-            let call = Call {
-                method: Method::GET,
-                path: &path,
-                body: None,
-                effect: Effect::Repeatable,
-                what,
+            let Some(reply) = self.page(&path, what, &mut found)? else {
+                break;
             };
-            let reply = self.send(&call)?;
-            let page: Vec<T> = self.parse(&reply, what)?;
-            let is_empty = page.is_empty();
-            found.extend(page);
             let total = reply
                 .header("x-total-count")
                 .and_then(|total| total.trim().parse::<usize>().ok());
-            if is_empty || found.len() >= most || total.is_some_and(|total| found.len() >= total) {
+            if found.len() >= most || total.is_some_and(|total| found.len() >= total) {
                 break;
             }
         }
