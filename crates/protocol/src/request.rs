@@ -5,7 +5,7 @@
 //! [`Request::VERSION`]. Any other change of the JSON form requires a new version. The command `glee agents schema
 //! request` prints the JSON Schema of a request.
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::calls::KINDS;
@@ -34,12 +34,8 @@ pub struct Request {
 impl Request {
     pub const VERSION: u32 = 1;
 
-    pub const FORM: JsonForm = JsonForm {
-        name: "request",
-        about: "The request that Glee sends to an agent",
-        schema: || schema_for!(Request),
-        is_whole: true,
-    };
+    pub const FORM: JsonForm =
+        JsonForm::whole::<Self>("request", "The request that Glee sends to an agent");
 }
 
 /// All published forms: the request, and the answers.

@@ -2,7 +2,7 @@
 
 use super::{Glyph, count};
 use glee_agents::failure::shorten;
-use glee_model::domain::event::{CallAnswer, CallId, Part, Purpose};
+use glee_model::domain::event::{CallAnswer, CallId, Purpose};
 use glee_model::domain::{AnswerStatus, CodeRead, PeerReview, Said, Verdict};
 use glee_protocol::text::printable;
 
@@ -11,38 +11,10 @@ pub(crate) const SAID: usize = 300;
 
 /// What an agent does in a call. `part` follows the word of a review, as in ` shard 2/3`.
 pub(crate) fn activity(call: &CallId, part: &str) -> String {
-    let activity = match &call.purpose {
-        Purpose::Review { .. } => format!("reviewing{part}"),
-        Purpose::Close { .. } => "saying what its answer means".to_owned(),
-        Purpose::Same { .. } => "comparing findings".to_owned(),
-        Purpose::Examine { .. } => "examining the other reviewers' findings".to_owned(),
-        Purpose::Defend { .. } => "defending its findings".to_owned(),
-        Purpose::Respond { .. } => "responding to the findings".to_owned(),
-        Purpose::Enforce { .. } => "implementing the rulings".to_owned(),
-        Purpose::Repair { .. } => "repairing its edits".to_owned(),
-        Purpose::Judge { dispute } => format!("ruling on dispute {dispute}"),
-        Purpose::Recheck { .. } => "checking the changes".to_owned(),
-        Purpose::Compare { .. } => "comparing findings with earlier disputes".to_owned(),
-        Purpose::Stage {
-            part: Part::Position,
-        } => "answering".to_owned(),
-        Purpose::Stage {
-            part: Part::Aggregate,
-        } => "synthesising the answers".to_owned(),
-        Purpose::Stage {
-            part: Part::Arbitrate,
-        } => "deciding the conflicts".to_owned(),
-        Purpose::Stage {
-            part: Part::Questions,
-        } => "answering the questions".to_owned(),
-        Purpose::Stage {
-            part: Part::Validate { question },
-        } => {
-            format!("validating question {}", printable::line(question))
-        }
-        Purpose::Work => "working".to_owned(),
-        Purpose::Peer { cycle } => format!("reviewing cycle {cycle}"),
-    };
+    let mut activity = printable::line(&call.purpose.activity());
+    if matches!(call.purpose, Purpose::Review { .. }) {
+        activity.push_str(part);
+    }
     if call.attempt > 1 {
         format!("{activity}, attempt {}", call.attempt)
     } else {

@@ -1,18 +1,11 @@
 //! The call in which the aggregator synthesises the answers to a stage.
 
-use std::io::{self, BufRead};
-
-use schemars::{JsonSchema, schema_for};
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-
-use crate::calls::kind::{AboutKind, CallKind, JsonForm};
 use crate::calls::parts::{StagePosition, StageSubject};
-use crate::calls::read::{said, valid};
-use crate::prompts::fence::{DataFence, in_json};
+use crate::calls::prelude::*;
+use crate::calls::read::said;
+use crate::prompts::fence::in_json;
 use crate::replies::stage;
-use glee_model::domain::event::CallAnswer;
-use glee_model::domain::{AgentName, Role};
+use glee_model::domain::AgentName;
 
 /// Synthesise the answers to a stage, and name the agreements and conflicts (role aggregator). The answer is a
 /// JSON object with `nonce`, `status`, `summary`, `consensus` and the required fields.
@@ -28,13 +21,11 @@ impl CallKind for AggregateCall {
     const ABOUT: AboutKind = AboutKind {
         name: "aggregate",
         role: Role::Aggregator,
-        template: include_str!("../prompts/templates/agreement/aggregate.md"),
-        form: Some(JsonForm {
-            name: "synthesis",
-            about: "An aggregator's summary of several answers",
-            schema: || schema_for!(SynthesisReply),
-            is_whole: false,
-        }),
+        template: include_str!("aggregate.md"),
+        form: Some(JsonForm::beside_prose::<SynthesisReply>(
+            "synthesis",
+            "An aggregator's summary of several answers",
+        )),
     };
 
     fn context(&self, fence: &DataFence<'_>) -> Value {

@@ -1,18 +1,11 @@
 //! The call in which an arbiter decides the conflicts of a stage.
 
-use std::io::{self, BufRead};
-
-use schemars::{JsonSchema, schema_for};
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-
-use crate::calls::kind::{AboutKind, CallKind, JsonForm};
 use crate::calls::parts::{StagePosition, StageSubject};
-use crate::calls::read::{said, valid};
-use crate::prompts::fence::{DataFence, in_json};
+use crate::calls::prelude::*;
+use crate::calls::read::said;
+use crate::prompts::fence::in_json;
 use crate::replies::stage;
-use glee_model::domain::event::CallAnswer;
-use glee_model::domain::{AgentName, Certainty, Role, Untrusted};
+use glee_model::domain::{AgentName, Certainty};
 
 /// Decide the conflicts of a stage (role judge). The answer is a JSON object with `nonce`, `decision`,
 /// `rationale`, `modifications` and `confidence`.
@@ -31,13 +24,11 @@ impl CallKind for ArbitrateCall {
     const ABOUT: AboutKind = AboutKind {
         name: "arbitrate",
         role: Role::Judge,
-        template: include_str!("../prompts/templates/agreement/arbitrate.md"),
-        form: Some(JsonForm {
-            name: "decision",
-            about: "An arbiter's decision on conflicts",
-            schema: || schema_for!(DecisionReply),
-            is_whole: true,
-        }),
+        template: include_str!("arbitrate.md"),
+        form: Some(JsonForm::whole::<DecisionReply>(
+            "decision",
+            "An arbiter's decision on conflicts",
+        )),
     };
     // The decision of an arbiter binds all agents.
     const WANTS_EFFORT: bool = true;

@@ -1,18 +1,10 @@
 //! The call in which a reviewer is asked about its own answer.
 
-use std::io::{self, BufRead};
-
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-
-use crate::calls::kind::{AboutKind, CallKind};
-use crate::calls::read::valid;
-use crate::prompts::fence::{DataFence, closing_without_extent, raised};
+use crate::calls::prelude::*;
+use crate::prompts::fence::{closing_without_extent, raised};
 use crate::replies::close::{self, CloseAnswer};
 use crate::text::printable;
-use glee_model::domain::event::CallAnswer;
-use glee_model::domain::{RawFinding, Role, Untrusted};
+use glee_model::domain::RawFinding;
 
 /// Say of your own answer how many findings it reports, and whether you read all of the code (role reviewer). The
 /// answer is the closing line of a review, or a JSON object with `nonce`, `findings` (a number) and `read`.
@@ -31,7 +23,7 @@ impl CallKind for CloseCall {
     const ABOUT: AboutKind = AboutKind {
         name: "close",
         role: Role::Reviewer,
-        template: include_str!("../prompts/templates/review/close.md"),
+        template: include_str!("close.md"),
         form: None,
     };
 

@@ -1,18 +1,10 @@
 //! The call in which a judge compares findings with earlier disputes.
 
-use std::io::{self, BufRead};
-
-use schemars::{JsonSchema, schema_for};
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-
-use crate::calls::kind::{AboutKind, CallKind, JsonForm};
-use crate::calls::parts::SourceFile;
+use crate::calls::prelude::*;
 use crate::calls::read::{NO_RESULT, whole};
-use crate::prompts::fence::{DataFence, add, list};
+use crate::prompts::fence::add;
 use crate::replies::compare;
-use glee_model::domain::event::CallAnswer;
-use glee_model::domain::{EarlierDispute, Finding, FindingId, Role};
+use glee_model::domain::{EarlierDispute, Finding};
 
 /// For each finding, state whether the finding is about the same problem as an earlier dispute (role judge).
 /// The answer is `[F<n>] SAME|DIFFERENT: why`, or `comparisons` as JSON: objects with `finding` and `answer`.
@@ -35,13 +27,11 @@ impl CallKind for CompareCall {
     const ABOUT: AboutKind = AboutKind {
         name: "compare",
         role: Role::Judge,
-        template: include_str!("../prompts/templates/review/compare.md"),
-        form: Some(JsonForm {
-            name: "comparison",
-            about: "A judge's comparison of findings with earlier disputes",
-            schema: || schema_for!(ComparisonReply),
-            is_whole: true,
-        }),
+        template: include_str!("compare.md"),
+        form: Some(JsonForm::whole::<ComparisonReply>(
+            "comparison",
+            "A judge's comparison of findings with earlier disputes",
+        )),
     };
 
     fn context(&self, fence: &DataFence<'_>) -> Value {

@@ -1,18 +1,9 @@
 //! The call in which reviewers answer to challenges.
 
-use std::io::{self, BufRead};
-
-use schemars::{JsonSchema, schema_for};
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-
-use crate::calls::kind::{AboutKind, CallKind, JsonForm};
-use crate::calls::parts::SourceFile;
+use crate::calls::prelude::*;
 use crate::calls::read::{NO_RESULT, whole};
-use crate::prompts::fence::{DataFence, list};
 use crate::replies::debate;
-use glee_model::domain::event::CallAnswer;
-use glee_model::domain::{Challenge, DefenceWord, Finding, FindingId, Role};
+use glee_model::domain::{Challenge, DefenceWord, Finding};
 
 /// Defend, concede or modify your own findings that other reviewers challenge (role reviewer). The answer is
 /// `[F<n>] DEFEND|CONCEDE|MODIFY <number>: why`, or `defenses` as JSON.
@@ -36,13 +27,11 @@ impl CallKind for DefendCall {
     const ABOUT: AboutKind = AboutKind {
         name: "defend",
         role: Role::Reviewer,
-        template: include_str!("../prompts/templates/review/defend.md"),
-        form: Some(JsonForm {
-            name: "defence",
-            about: "A reviewer's defence of findings that other reviewers challenged",
-            schema: || schema_for!(DefenceReply),
-            is_whole: false,
-        }),
+        template: include_str!("defend.md"),
+        form: Some(JsonForm::beside_prose::<DefenceReply>(
+            "defence",
+            "A reviewer's defence of findings that other reviewers challenged",
+        )),
     };
 
     fn context(&self, fence: &DataFence<'_>) -> Value {

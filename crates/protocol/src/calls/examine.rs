@@ -1,18 +1,10 @@
 //! The call in which reviewers judge the findings of others.
 
-use std::io::{self, BufRead};
-
-use schemars::{JsonSchema, schema_for};
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-
-use crate::calls::kind::{AboutKind, CallKind, JsonForm};
-use crate::calls::parts::{ReplyFinding, SourceFile};
+use crate::calls::parts::ReplyFinding;
+use crate::calls::prelude::*;
 use crate::calls::read::{NO_RESULT, whole};
-use crate::prompts::fence::{DataFence, list};
 use crate::replies::debate;
-use glee_model::domain::event::CallAnswer;
-use glee_model::domain::{Finding, FindingId, Role};
+use glee_model::domain::Finding;
 
 /// For each finding of other reviewers, state whether the finding is right (role reviewer). The answer is
 /// `[F<n>] AGREE|DISAGREE|PARTIAL <number>: why`, or `[F<n>] SAME F<m>: why` for the same defect as the own finding
@@ -30,13 +22,11 @@ impl CallKind for ExamineCall {
     const ABOUT: AboutKind = AboutKind {
         name: "examine",
         role: Role::Reviewer,
-        template: include_str!("../prompts/templates/review/examine.md"),
-        form: Some(JsonForm {
-            name: "examination",
-            about: "A reviewer's verdicts on findings of other reviewers",
-            schema: || schema_for!(ExaminationReply),
-            is_whole: false,
-        }),
+        template: include_str!("examine.md"),
+        form: Some(JsonForm::beside_prose::<ExaminationReply>(
+            "examination",
+            "A reviewer's verdicts on findings of other reviewers",
+        )),
     };
 
     fn context(&self, fence: &DataFence<'_>) -> Value {

@@ -1,21 +1,11 @@
 //! The call in which a judge rules on a dispute.
 
-use std::io::{self, BufRead};
-
-use schemars::{JsonSchema, schema_for};
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-
-use crate::calls::kind::{AboutKind, CallKind, JsonForm};
-use crate::calls::parts::{RulingInForce, SourceFile};
-use crate::calls::read::valid;
-use crate::prompts::fence::{DataFence, add, joined, lines, list};
+use crate::calls::parts::RulingInForce;
+use crate::calls::prelude::*;
+use crate::prompts::fence::{add, joined, lines};
 use crate::replies::ruling;
 use crate::text::printable;
-use glee_model::domain::event::CallAnswer;
-use glee_model::domain::{
-    Dispute, DisputeNumber, EarlierDispute, FindingId, Role, Ruling, RulingRecord,
-};
+use glee_model::domain::{Dispute, DisputeNumber, EarlierDispute, Ruling, RulingRecord};
 use glee_model::rules::review::objections;
 
 /// Rule on one dispute (role judge; answer: section 3.5).
@@ -49,13 +39,11 @@ impl CallKind for JudgeCall {
     const ABOUT: AboutKind = AboutKind {
         name: "judge",
         role: Role::Judge,
-        template: include_str!("../prompts/templates/review/judge.md"),
-        form: Some(JsonForm {
-            name: "ruling",
-            about: "A judge's ruling on a dispute",
-            schema: || schema_for!(RulingReply),
-            is_whole: true,
-        }),
+        template: include_str!("judge.md"),
+        form: Some(JsonForm::whole::<RulingReply>(
+            "ruling",
+            "A judge's ruling on a dispute",
+        )),
     };
 
     fn context(&self, fence: &DataFence<'_>) -> Value {

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead};
 
-use schemars::Schema;
+use schemars::{JsonSchema, Schema, schema_for};
 use serde_json::Value;
 
 use crate::prompts::fence::DataFence;
@@ -21,6 +21,24 @@ pub struct JsonForm {
 }
 
 impl JsonForm {
+    /// A form that the whole answer must have.
+    pub const fn whole<T: JsonSchema>(name: &'static str, about: &'static str) -> Self {
+        Self {
+            name,
+            about,
+            schema: || schema_for!(T),
+            is_whole: true,
+        }
+    }
+
+    /// A form of answers that can also be prose.
+    pub const fn beside_prose<T: JsonSchema>(name: &'static str, about: &'static str) -> Self {
+        Self {
+            is_whole: false,
+            ..Self::whole::<T>(name, about)
+        }
+    }
+
     /// Returns the JSON Schema as a command-line argument, without the key `$schema`. Some programs would fetch
     /// the address in the key `$schema`.
     pub fn argument(&self) -> String {

@@ -22,6 +22,7 @@ pub mod judge;
 pub mod kind;
 pub mod parts;
 pub mod peer;
+mod prelude;
 pub mod questions;
 pub(crate) mod read;
 pub mod recheck;

@@ -1,18 +1,11 @@
 //! The call in which a reviewer reviews a cycle of a watch.
 
-use std::io::{self, BufRead};
-
 use jiff::Timestamp;
-use schemars::{JsonSchema, schema_for};
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use crate::calls::kind::{AboutKind, CallKind, JsonForm};
-use crate::calls::read::valid;
-use crate::prompts::fence::{DataFence, in_json, list};
+use crate::calls::prelude::*;
+use crate::prompts::fence::in_json;
 use crate::replies::peer_review;
-use glee_model::domain::event::CallAnswer;
-use glee_model::domain::{ReviewRequest, Role, Untrusted, Verdict};
+use glee_model::domain::{ReviewRequest, Verdict};
 
 /// Review the work that other agents did since the last cycle of a watch (role reviewer). The answer is a
 /// `review_result`: a JSON object with `nonce`, `type`, `reviewer` and `payload`.
@@ -30,13 +23,11 @@ impl CallKind for PeerCall {
     const ABOUT: AboutKind = AboutKind {
         name: "peer",
         role: Role::Reviewer,
-        template: include_str!("../prompts/templates/watch/peer.md"),
-        form: Some(JsonForm {
-            name: "peer",
-            about: "A reviewer's answer to a review request of a watch",
-            schema: || schema_for!(PeerReply),
-            is_whole: true,
-        }),
+        template: include_str!("peer.md"),
+        form: Some(JsonForm::whole::<PeerReply>(
+            "peer",
+            "A reviewer's answer to a review request of a watch",
+        )),
     };
 
     fn context(&self, fence: &DataFence<'_>) -> Value {

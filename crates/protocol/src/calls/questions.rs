@@ -1,17 +1,10 @@
 //! The call in which an agent answers the questions of a checkpoint.
 
-use std::io::{self, BufRead};
-
-use schemars::{JsonSchema, schema_for};
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-
-use crate::calls::kind::{AboutKind, CallKind, JsonForm};
-use crate::calls::read::{said, valid};
-use crate::prompts::fence::{DataFence, in_json, list};
+use crate::calls::prelude::*;
+use crate::calls::read::said;
+use crate::prompts::fence::in_json;
 use crate::replies::stage;
-use glee_model::domain::event::CallAnswer;
-use glee_model::domain::{Question, QuestionAnswer, Role};
+use glee_model::domain::{Question, QuestionAnswer};
 
 /// Answer questions about the requirements (role reviewer). The answer is a JSON object with `nonce` and
 /// `answers`.
@@ -27,13 +20,11 @@ impl CallKind for QuestionsCall {
     const ABOUT: AboutKind = AboutKind {
         name: "questions",
         role: Role::Reviewer,
-        template: include_str!("../prompts/templates/agreement/questions.md"),
-        form: Some(JsonForm {
-            name: "answers",
-            about: "An agent's answers to the questions of a checkpoint",
-            schema: || schema_for!(AnswersReply),
-            is_whole: false,
-        }),
+        template: include_str!("questions.md"),
+        form: Some(JsonForm::beside_prose::<AnswersReply>(
+            "answers",
+            "An agent's answers to the questions of a checkpoint",
+        )),
     };
 
     fn context(&self, fence: &DataFence<'_>) -> Value {

@@ -1,18 +1,9 @@
 //! The call in which reviewers check the changes for their findings.
 
-use std::io::{self, BufRead};
-
-use schemars::{JsonSchema, schema_for};
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-
-use crate::calls::kind::{AboutKind, CallKind, JsonForm};
-use crate::calls::parts::SourceFile;
+use crate::calls::prelude::*;
 use crate::calls::read::{NO_RESULT, whole};
-use crate::prompts::fence::{DataFence, list};
 use crate::replies::recheck;
-use glee_model::domain::event::CallAnswer;
-use glee_model::domain::{Finding, FindingId, Recheck, Role, Untrusted};
+use glee_model::domain::{Finding, Recheck};
 
 /// State whether the coder's changes resolve the findings you raised (role reviewer).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -37,13 +28,11 @@ impl CallKind for RecheckCall {
     const ABOUT: AboutKind = AboutKind {
         name: "recheck",
         role: Role::Reviewer,
-        template: include_str!("../prompts/templates/review/recheck.md"),
-        form: Some(JsonForm {
-            name: "recheck",
-            about: "A reviewer's verdict on fixes of earlier findings",
-            schema: || schema_for!(RecheckReply),
-            is_whole: false,
-        }),
+        template: include_str!("recheck.md"),
+        form: Some(JsonForm::beside_prose::<RecheckReply>(
+            "recheck",
+            "A reviewer's verdict on fixes of earlier findings",
+        )),
     };
 
     fn context(&self, fence: &DataFence<'_>) -> Value {

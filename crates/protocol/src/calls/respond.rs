@@ -1,17 +1,9 @@
 //! The call in which a coder implements findings or objects.
 
-use std::io::{self, BufRead};
-
-use schemars::{JsonSchema, schema_for};
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-
-use crate::calls::kind::{AboutKind, CallKind, JsonForm};
+use crate::calls::prelude::*;
 use crate::calls::read::invalid;
-use crate::prompts::fence::{DataFence, list};
 use crate::replies::response;
-use glee_model::domain::event::CallAnswer;
-use glee_model::domain::{Finding, FindingId, Response, Role, Untrusted};
+use glee_model::domain::{Finding, Response};
 
 /// Implement each finding in the tree, or raise an objection to the finding (role coder; answer: section 3.4).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -45,13 +37,11 @@ impl CallKind for RespondCall {
     const ABOUT: AboutKind = AboutKind {
         name: "respond",
         role: Role::Coder,
-        template: include_str!("../prompts/templates/review/respond.md"),
-        form: Some(JsonForm {
-            name: "response",
-            about: "A coder's answers to findings",
-            schema: || schema_for!(ResponseReply),
-            is_whole: false,
-        }),
+        template: include_str!("respond.md"),
+        form: Some(JsonForm::beside_prose::<ResponseReply>(
+            "response",
+            "A coder's answers to findings",
+        )),
     };
 
     fn context(&self, fence: &DataFence<'_>) -> Value {

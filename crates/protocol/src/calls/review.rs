@@ -1,18 +1,11 @@
 //! The call in which reviewers raise findings in files.
 
-use std::io::{self, BufRead};
-
-use schemars::{JsonSchema, schema_for};
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-
-use crate::calls::kind::{AboutKind, CallKind, JsonForm};
-use crate::calls::parts::{ReplyFinding, RulingInForce, SourceFile};
-use crate::prompts::fence::{DataFence, closing_without_extent, raised};
+use crate::calls::parts::{ReplyFinding, RulingInForce};
+use crate::calls::prelude::*;
+use crate::prompts::fence::{closing_without_extent, raised};
 use crate::replies::review::{self, reader};
 use crate::text::printable;
-use glee_model::domain::event::CallAnswer;
-use glee_model::domain::{CodeRead, RawFinding, Role, RulingRef};
+use glee_model::domain::{CodeRead, RawFinding, RulingRef};
 
 /// Review files and raise findings (role reviewer; answer: section 3.3 of the design).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -34,13 +27,11 @@ impl CallKind for ReviewCall {
     const ABOUT: AboutKind = AboutKind {
         name: "review",
         role: Role::Reviewer,
-        template: include_str!("../prompts/templates/review/review.md"),
-        form: Some(JsonForm {
-            name: "review",
-            about: "A reviewer's findings",
-            schema: || schema_for!(ReviewReply),
-            is_whole: false,
-        }),
+        template: include_str!("review.md"),
+        form: Some(JsonForm::beside_prose::<ReviewReply>(
+            "review",
+            "A reviewer's findings",
+        )),
     };
 
     fn context(&self, fence: &DataFence<'_>) -> Value {

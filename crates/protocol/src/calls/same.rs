@@ -1,18 +1,10 @@
 //! The call in which the aggregator says which findings name one defect.
 
-use std::io::{self, BufRead};
-
-use schemars::{JsonSchema, schema_for};
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-
-use crate::calls::kind::{AboutKind, CallKind, JsonForm};
-use crate::calls::parts::SourceFile;
+use crate::calls::prelude::*;
 use crate::calls::read::whole;
-use crate::prompts::fence::{DataFence, add, list};
+use crate::prompts::fence::add;
 use crate::replies::compare;
-use glee_model::domain::event::CallAnswer;
-use glee_model::domain::{PairId, RawFinding, Role};
+use glee_model::domain::{PairId, RawFinding};
 
 /// For each pair of findings, state whether both name the same defect (role aggregator). The answer is
 /// `[P<n>] SAME|DIFFERENT: why`, or `pairs` as JSON: objects with `pair` and `answer`.
@@ -48,13 +40,11 @@ impl CallKind for SameCall {
     const ABOUT: AboutKind = AboutKind {
         name: "same",
         role: Role::Aggregator,
-        template: include_str!("../prompts/templates/review/same.md"),
-        form: Some(JsonForm {
-            name: "same",
-            about: "An aggregator's answer to the question which findings name the same defect",
-            schema: || schema_for!(SameReply),
-            is_whole: true,
-        }),
+        template: include_str!("same.md"),
+        form: Some(JsonForm::whole::<SameReply>(
+            "same",
+            "An aggregator's answer to the question which findings name the same defect",
+        )),
     };
 
     fn context(&self, fence: &DataFence<'_>) -> Value {

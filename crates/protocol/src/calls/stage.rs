@@ -1,18 +1,9 @@
 //! The call in which an agent answers a stage.
 
-use std::io::{self, BufRead};
-
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-
-use crate::calls::kind::{AboutKind, CallKind};
 use crate::calls::parts::StageSubject;
-use crate::calls::read::{said, valid};
-use crate::prompts::fence::DataFence;
+use crate::calls::prelude::*;
+use crate::calls::read::said;
 use crate::replies::stage;
-use glee_model::domain::event::CallAnswer;
-use glee_model::domain::{Role, Untrusted};
 
 /// Answer a stage as one of several agents, without changing files (role reviewer). The answer is a JSON object
 /// with `nonce` and the required fields, or prose that ends with `GLEE-STAGE-END nonce=<nonce> answers=1`.
@@ -29,7 +20,7 @@ impl CallKind for StageCall {
     const ABOUT: AboutKind = AboutKind {
         name: "stage",
         role: Role::Reviewer,
-        template: include_str!("../prompts/templates/agreement/stage.md"),
+        template: include_str!("stage.md"),
         form: None,
     };
 

@@ -1,17 +1,10 @@
 //! The call in which a validator checks the answer of a majority.
 
-use std::io::{self, BufRead};
-
-use schemars::{JsonSchema, schema_for};
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-
-use crate::calls::kind::{AboutKind, CallKind, JsonForm};
-use crate::calls::read::{said, valid};
-use crate::prompts::fence::{DataFence, add, in_json, list};
+use crate::calls::prelude::*;
+use crate::calls::read::said;
+use crate::prompts::fence::{add, in_json};
 use crate::replies::stage;
-use glee_model::domain::event::CallAnswer;
-use glee_model::domain::{Opinion, Question, Role, Validation};
+use glee_model::domain::{Opinion, Question, Validation};
 
 /// State whether a majority's answer is right (role judge). The answer is a JSON object with `nonce`,
 /// `agrees_with_majority` and `reasoning`.
@@ -29,13 +22,11 @@ impl CallKind for ValidateCall {
     const ABOUT: AboutKind = AboutKind {
         name: "validate",
         role: Role::Judge,
-        template: include_str!("../prompts/templates/agreement/validate.md"),
-        form: Some(JsonForm {
-            name: "validation",
-            about: "A validator's verdict on a majority's answer",
-            schema: || schema_for!(ValidationReply),
-            is_whole: true,
-        }),
+        template: include_str!("validate.md"),
+        form: Some(JsonForm::whole::<ValidationReply>(
+            "validation",
+            "A validator's verdict on a majority's answer",
+        )),
     };
 
     fn context(&self, fence: &DataFence<'_>) -> Value {

@@ -1,17 +1,8 @@
 //! The call in which an agent carries out the user's request.
 
-use std::io::{self, BufRead};
-
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-
-use crate::calls::kind::{AboutKind, CallKind};
+use crate::calls::prelude::*;
 use crate::calls::read::invalid;
-use crate::prompts::fence::DataFence;
 use crate::replies::peer_review;
-use glee_model::domain::Role;
-use glee_model::domain::event::CallAnswer;
 
 /// Carry out the user's request in the tree (role coder). The answer is a description of the work in prose.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -24,7 +15,7 @@ impl CallKind for WorkCall {
     const ABOUT: AboutKind = AboutKind {
         name: "work",
         role: Role::Coder,
-        template: include_str!("../prompts/templates/watch/work.md"),
+        template: include_str!("work.md"),
         form: None,
     };
 

@@ -94,16 +94,7 @@ fn agent_failed(state: &ReviewState) -> bool {
                     // A failed review is ignored here. The only effect of the failure is that fewer answers count
                     // towards the quorum. A failed re-check gives the finding the state `Unconfirmed`. The closure
                     // `unconfirmed` recognises this state.
-                    Purpose::Review { .. }
-                    | Purpose::Close { .. }
-                    | Purpose::Same { .. }
-                    | Purpose::Examine { .. }
-                    | Purpose::Defend { .. }
-                    | Purpose::Recheck { .. }
-                    | Purpose::Compare { .. }
-                    | Purpose::Stage { .. }
-                    | Purpose::Work
-                    | Purpose::Peer { .. } => false,
+                    _ => false,
                 }
         })
 }
@@ -450,17 +441,7 @@ fn report(state: &ReviewState, agent: &Agent) -> ReviewerReport {
                 report.failure.get_or_insert_with(|| error.clone());
                 AnswerStatus::NotReviewed
             }
-            CallAnswer::Close { .. }
-            | CallAnswer::Same { .. }
-            | CallAnswer::Examine { .. }
-            | CallAnswer::Defend { .. }
-            | CallAnswer::Respond { .. }
-            | CallAnswer::Judge { .. }
-            | CallAnswer::Recheck { .. }
-            | CallAnswer::Compare { .. }
-            | CallAnswer::Stage { .. }
-            | CallAnswer::Work { .. }
-            | CallAnswer::Peer { .. } => continue,
+            _ => continue,
         };
         if rank(status) < rank(report.status) {
             report.status = status;
@@ -514,19 +495,10 @@ fn failures(state: &ReviewState) -> Vec<Failure> {
                 _ => return None,
             };
             let role = match id.purpose {
-                Purpose::Review { .. }
-                | Purpose::Close { .. }
-                | Purpose::Examine { .. }
-                | Purpose::Defend { .. }
-                | Purpose::Recheck { .. }
-                | Purpose::Stage { .. }
-                | Purpose::Work
-                | Purpose::Peer { .. } => Role::Reviewer,
                 Purpose::Same { .. } => Role::Aggregator,
-                Purpose::Respond { .. } | Purpose::Enforce { .. } | Purpose::Repair { .. } => {
-                    Role::Coder
-                }
                 Purpose::Judge { .. } | Purpose::Compare { .. } => Role::Judge,
+                _ if id.purpose.is_coder() => Role::Coder,
+                _ => Role::Reviewer,
             };
             let is_in_output = match &call.answer {
                 CallAnswer::Invalid { .. } => true,

@@ -66,7 +66,7 @@ impl RequestBuilder<'_> {
             ),
             Purpose::Recheck { .. } => self.recheck(call),
             Purpose::Compare { round } => self.compare(*round),
-            Purpose::Stage { .. } | Purpose::Work | Purpose::Peer { .. } => {
+            _ => {
                 unreachable!("nothing of another run is due in a review")
             }
         }
@@ -103,11 +103,7 @@ impl RequestBuilder<'_> {
             | CallAnswer::Examine { .. }
             | CallAnswer::Defend { .. } => "your last answer left these findings out".to_owned(),
             CallAnswer::Failed { error, .. } => format!("there was no answer: {error}"),
-            CallAnswer::Close { .. }
-            | CallAnswer::Judge { .. }
-            | CallAnswer::Stage { .. }
-            | CallAnswer::Work { .. }
-            | CallAnswer::Peer { .. } => return None,
+            _ => return None,
         })
     }
 

@@ -96,6 +96,41 @@ impl Purpose {
         }
     }
 
+    /// What the agent does in the call.
+    pub fn activity(&self) -> String {
+        let words = match self {
+            Self::Judge { dispute } => return format!("ruling on dispute {dispute}"),
+            Self::Peer { cycle } => return format!("reviewing cycle {cycle}"),
+            Self::Stage {
+                part: Part::Validate { question },
+            } => return format!("validating question {question}"),
+            Self::Stage {
+                part: Part::Position,
+            } => "answering",
+            Self::Stage {
+                part: Part::Aggregate,
+            } => "synthesising the answers",
+            Self::Stage {
+                part: Part::Arbitrate,
+            } => "deciding the conflicts",
+            Self::Stage {
+                part: Part::Questions,
+            } => "answering the questions",
+            Self::Review { .. } => "reviewing",
+            Self::Close { .. } => "saying what its answer means",
+            Self::Same { .. } => "comparing findings",
+            Self::Examine { .. } => "examining the other reviewers' findings",
+            Self::Defend { .. } => "defending its findings",
+            Self::Respond { .. } => "responding to the findings",
+            Self::Enforce { .. } => "implementing the rulings",
+            Self::Repair { .. } => "repairing its edits",
+            Self::Recheck { .. } => "checking the changes",
+            Self::Compare { .. } => "comparing findings with earlier disputes",
+            Self::Work => "working",
+        };
+        words.to_owned()
+    }
+
     pub fn is_coder(&self) -> bool {
         matches!(
             self,

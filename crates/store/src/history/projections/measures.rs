@@ -563,12 +563,7 @@ fn role_of(purpose: &Purpose) -> Option<&'static str> {
         | Purpose::Recheck { .. } => Some("reviewer"),
         Purpose::Judge { .. } | Purpose::Compare { .. } => Some("judge"),
         Purpose::Same { .. } => Some("aggregator"),
-        Purpose::Respond { .. }
-        | Purpose::Enforce { .. }
-        | Purpose::Repair { .. }
-        | Purpose::Stage { .. }
-        | Purpose::Work
-        | Purpose::Peer { .. } => None,
+        _ => None,
     }
 }
 

@@ -69,17 +69,7 @@ impl ReviewState {
                 self.count_unanswered(self.recheck_items(&call.agent), &call.agent, tries);
             }
             CallAnswer::Close { findings, read } => self.close(call, *findings, *read),
-            CallAnswer::Review { .. }
-            | CallAnswer::Same { .. }
-            | CallAnswer::Examine { .. }
-            | CallAnswer::Defend { .. }
-            | CallAnswer::Judge { .. }
-            | CallAnswer::Compare { .. }
-            | CallAnswer::Stage { .. }
-            | CallAnswer::Work { .. }
-            | CallAnswer::Peer { .. }
-            | CallAnswer::Invalid { .. }
-            | CallAnswer::Failed { .. } => {}
+            _ => {}
         }
     }
 

@@ -223,17 +223,7 @@ impl ReviewState {
             Purpose::Repair { round } => {
                 finding.round <= *round && self.progress(finding.id).says_implemented()
             }
-            Purpose::Review { .. }
-            | Purpose::Close { .. }
-            | Purpose::Same { .. }
-            | Purpose::Examine { .. }
-            | Purpose::Defend { .. }
-            | Purpose::Judge { .. }
-            | Purpose::Recheck { .. }
-            | Purpose::Compare { .. }
-            | Purpose::Stage { .. }
-            | Purpose::Work
-            | Purpose::Peer { .. } => false,
+            _ => false,
         });
         self.of_coder(coder, asked.map(|finding| finding.id))
     }

@@ -153,16 +153,7 @@ impl Threads {
                     );
                 }
             }
-            CallAnswer::Review { .. }
-            | CallAnswer::Close { .. }
-            | CallAnswer::Judge { .. }
-            | CallAnswer::Compare { .. }
-            | CallAnswer::Same { .. }
-            | CallAnswer::Stage { .. }
-            | CallAnswer::Work { .. }
-            | CallAnswer::Peer { .. }
-            | CallAnswer::Invalid { .. }
-            | CallAnswer::Failed { .. } => {}
+            _ => {}
         }
     }
 

@@ -419,8 +419,7 @@ impl Replay<'_> {
             Purpose::Judge { dispute } => format!("to rule on dispute {dispute}"),
             Purpose::Recheck { .. } => "to check the changes".to_owned(),
             Purpose::Compare { .. } => "to compare findings with earlier disputes".to_owned(),
-            Purpose::Stage { .. } => "about a stage".to_owned(),
-            Purpose::Work | Purpose::Peer { .. } => "in a watch".to_owned(),
+            _ => "outside of a review".to_owned(),
         };
         let error = format!("{} was never asked {what}", call.agent);
         self.missing.insert(format!("not recorded: {error}"));

@@ -53,14 +53,7 @@ impl Replay<'_> {
                     .and_then(|now| now.first())
                     .copied();
             }
-            CallAnswer::Review { .. }
-            | CallAnswer::Close { .. }
-            | CallAnswer::Same { .. }
-            | CallAnswer::Stage { .. }
-            | CallAnswer::Work { .. }
-            | CallAnswer::Peer { .. }
-            | CallAnswer::Invalid { .. }
-            | CallAnswer::Failed { .. } => {}
+            _ => {}
         }
         answer
     }
