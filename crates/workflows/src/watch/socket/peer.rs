@@ -6,8 +6,6 @@
 //! this user, and is not a descendant of the watch. Commands are refused if the sender has ended, if its
 //! ancestors cannot be read, or if the sender is in another namespace.
 
-use std::os::fd::OwnedFd;
-
 use tokio::net::UnixStream;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,22 +21,16 @@ pub enum PeerRelation {
 #[derive(Debug)]
 pub struct Peer {
     pid: Option<i32>,
+    #[cfg(target_os = "linux")]
     handle: Handle,
 }
 
 /// Distinguishes a process from a later process with the same id.
+#[cfg(target_os = "linux")]
 #[derive(Debug)]
 enum Handle {
-    #[cfg_attr(
-        not(target_os = "linux"),
-        expect(dead_code, reason = "only Linux has it")
-    )]
-    Descriptor(OwnedFd),
+    Descriptor(std::os::fd::OwnedFd),
     /// The start time of the process, in clock ticks since the system booted.
-    #[cfg_attr(
-        not(target_os = "linux"),
-        expect(dead_code, reason = "only Linux tells it")
-    )]
     Started(u64),
     /// The process had already ended, or the system does not report its start time.
     None,
@@ -53,6 +45,7 @@ impl Peer {
         let pid = peer.pid().filter(|pid| *pid > 0);
         is_own.then(|| Self {
             pid,
+            #[cfg(target_os = "linux")]
             handle: handle(stream, pid),
         })
     }
@@ -214,11 +207,6 @@ mod process {
 
 /// On systems other than Linux, Glee does not recognise an agent's orphaned child as a descendant of the watch.
 /// On these systems, only the key of the watch protects the watch from commands of an orphaned child.
-#[cfg(not(target_os = "linux"))]
-fn handle(_stream: &UnixStream, _pid: Option<i32>) -> Handle {
-    Handle::None
-}
-
 #[cfg(not(target_os = "linux"))]
 impl Peer {
     fn is_alive(&self) -> bool {
