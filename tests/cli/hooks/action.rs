@@ -81,9 +81,62 @@ fn a_job_installs_reviews_and_decides() {
     }
 }
 
+/// Stands for pip: installs the program under test as the package of this version if it is in the index.
+fn package_index(sandbox: &Sandbox, has_package: bool) {
+    let glee = assert_cmd::cargo::cargo_bin!("glee").display();
+    let version = env!("CARGO_PKG_VERSION");
+    let machine = std::env::var("PATH").expect("a PATH");
+    sandbox.program(
+        "python3",
+        &format!(
+            "#!/bin/sh\ncase \"$*\" in\n\
+             *' pip install '*) ;;\n\
+             *) PATH='{machine}' exec python3 \"$@\" ;;\n\
+             esac\n\
+             case \"$*\" in\n\
+             '-I -m pip '*' --only-binary :all: '*\" --target $ROOT glee-review=={version}\") {has_package} ;;\n\
+             *) exit 9 ;;\n\
+             esac || {{ echo 'ERROR: No matching distribution found for glee-review'; exit 1; }}\n\
+             mkdir -p \"$ROOT/bin\" && ln -s '{glee}' \"$ROOT/bin/glee\"\n"
+        ),
+    );
+}
+
 #[test]
-fn the_program_is_compiled_once_for_each_version() {
+fn the_package_of_the_actions_version_is_installed_and_nothing_compiled() {
     let sandbox = change();
+    sandbox.program("cargo", "#!/bin/sh\nexit 9\n");
+    package_index(&sandbox, true);
+    for compile in ["false", "true"] {
+        let mut job = Job::new(
+            &sandbox,
+            &[("target", "HEAD~1..HEAD"), ("compile", compile)],
+        );
+        job.step("Check the inputs");
+        for _ in 0..2 {
+            let (code, printed) = job.step("Install the program");
+            assert_eq!(code, 0, "{printed}");
+            assert_eq!(job.output("install.outputs.is-new"), "false");
+        }
+        assert_eq!(job.step("Review").0, 0);
+        assert_eq!(job.output("review.outputs.exit-code"), "1");
+    }
+
+    package_index(&sandbox, false);
+    let mut job = Job::new(&sandbox, &[("target", "HEAD~1..HEAD")]);
+    job.step("Check the inputs");
+    let (code, printed) = job.step("Install the program");
+    assert_eq!(code, 2, "{printed}");
+    assert!(
+        printed.contains("No matching distribution") && printed.contains("`compile: true`"),
+        "{printed}"
+    );
+}
+
+#[test]
+fn the_program_is_compiled_once_for_each_version_where_asked_and_no_package_exists() {
+    let sandbox = change();
+    package_index(&sandbox, false);
     let glee = assert_cmd::cargo::cargo_bin!("glee").display();
     // Stands for the compilation, which takes minutes, and installs the program that is under test.
     sandbox.program(
@@ -93,7 +146,8 @@ fn the_program_is_compiled_once_for_each_version() {
              mkdir -p \"$ROOT/bin\" && ln -s '{glee}' \"$ROOT/bin/glee\"\n"
         ),
     );
-    let mut job = Job::new(&sandbox, &[("target", "HEAD~1..HEAD")]);
+    let inputs = [("target", "HEAD~1..HEAD"), ("compile", "true")];
+    let mut job = Job::new(&sandbox, &inputs);
     job.step("Check the inputs");
     let key = job.output("setup.outputs.program-key").to_owned();
     assert!(key.starts_with("glee-program-Linux-X64-"), "{key}");

@@ -156,6 +156,38 @@ fn a_job_without_a_token_reports_by_widgets() {
     assert!(scene.double.state().requests.is_empty(), "{printed}");
 }
 
+#[test]
+fn a_job_installs_the_pinned_package_and_compiles_only_where_asked() {
+    let version = env!("CARGO_PKG_VERSION");
+    assert_eq!(job()["variables"]["GLEE_VERSION"], version);
+    let glee = assert_cmd::cargo::cargo_bin!("glee").display();
+    let install = format!(
+        "mkdir -p \"$CI_GLEE_ROOT/bin\" && printf '#!/bin/sh\\nexec {glee} \"$@\"\\n' >\"$CI_GLEE_ROOT/bin/glee\" \
+         && chmod +x \"$CI_GLEE_ROOT/bin/glee\""
+    );
+    for (has_package, compile, exit) in
+        [(true, "false", 0), (false, "true", 0), (false, "false", 1)]
+    {
+        let scene = Scene::new(&GitLab);
+        step(&scene, 1);
+        let program = |name: &str, args: &str, command: &str| {
+            let script =
+                format!("#!/bin/sh\ncase \"$*\" in {args}) {command} ;; *) exit 9 ;; esac\n");
+            scene.sandbox.program(name, &script);
+        };
+        let pip = if has_package { &install } else { "exit 1" };
+        program(
+            "python3",
+            &format!("*' pip install '*' glee-review=={version}'"),
+            pip,
+        );
+        program("cargo", &format!("*' glee-review@{version} '*"), &install);
+        let (code, printed) = pipeline(&scene, &[("GLEE_COMPILE", compile)]);
+        assert_eq!(code, exit, "{has_package} {compile}: {printed}");
+        assert_eq!(printed.contains("Published on"), exit == 0, "{printed}");
+    }
+}
+
 /// GitLab expands the variables of a key, and shares an entry between all jobs with the same key.
 #[test]
 fn requests_share_the_program_and_never_a_history() {

@@ -37,8 +37,9 @@ impl Adapter for Acp {
     fn command(&self, call: &Call) -> Result<Invocation, AgentError> {
         if !cfg!(feature = "acp") {
             let message = "this `glee` was built without the Agent Client Protocol";
-            return Err(AgentError::new(FailureKind::NotInstalled, message)
-                .hint("build Glee with ACP: `cargo install --path . --locked --features acp`"));
+            return Err(AgentError::new(FailureKind::NotInstalled, message).hint(
+                "compile Glee with ACP: `cargo install --locked glee-review --features acp`",
+            ));
         }
         if let Some(model) = &call.agent.model {
             let message = format!(
