@@ -3,7 +3,7 @@
 
     packaging/release.py FOLDER     completes the packages in a folder: the npm package `glee-review`, `SHA256SUMS`, a sum
                                     for each archive, `install.sh`, the Homebrew formula, and the text of the release
-    packaging/release.py check TAG  whether a tag names the version, and the changelog has its section"""
+    packaging/release.py check TAG  whether a tag names the version, and the changelog has its section and day"""
 
 import gzip
 import hashlib
@@ -40,7 +40,7 @@ PLATFORMS = {
 
 
 def archive(path, folder, files):
-    """A .tar.gz of files by name; the same bytes give the same archive. Programs begin with `#!` or are in no text form."""
+    """A .tar.gz of files by name, of which `glee` is a program. The same files give the same archive."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as tar:
         for name, data in sorted(files.items()):
@@ -79,8 +79,10 @@ def npm_main(out):
 def changes():
     """The section of the changelog for this version."""
     text = (ROOT / "CHANGELOG.md").read_text()
-    found = re.search(rf"^## \[?{re.escape(VERSION)}\]?.*\n((?:.*\n)*?)(?=^## |\Z)", text, re.MULTILINE)
-    return found[1].strip() + "\n" if found else None
+    _, heading, rest = text.partition(f"\n## {VERSION} - ")
+    if not heading:
+        sys.exit(f"error: CHANGELOG.md has no section `## {VERSION} - YYYY-MM-DD`")
+    return rest.partition("\n")[2].partition("\n## ")[0].strip() + "\n"
 
 
 def collect(out):
@@ -101,7 +103,7 @@ def collect(out):
     (out / "install.sh").write_text(written)
     (out / "install.sh").chmod(0o755)
     (out / "glee-review.rb").write_text(filled("glee-review.rb", DOWNLOADS="\n".join(map(download, archives.items()))))
-    (out / "notes.md").write_text(changes() or "")
+    (out / "notes.md").write_text(changes())
 
 
 def download(entry):
@@ -124,8 +126,9 @@ def main(arguments):
         case ["check", tag]:
             if tag != f"v{VERSION}":
                 sys.exit(f"error: the tag is {tag}, and Cargo.toml has the version {VERSION}: the tag would be v{VERSION}")
-            if not changes():
-                sys.exit(f"error: CHANGELOG.md has no section `## {VERSION}`")
+            dated = re.escape(f"## {VERSION} - ") + r"\d{4}-\d{2}-\d{2}$"
+            if not re.search(f"^{dated}", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE):
+                sys.exit(f"error: CHANGELOG.md has no section `## {VERSION} - YYYY-MM-DD`: give it the day of the release")
         case [folder] if Path(folder).is_dir():
             collect(Path(folder))
         case _:
