@@ -1,6 +1,7 @@
 //! `.pre-commit-hooks.yaml` with the real program pre-commit, and the files for CI with their published schemas.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -82,7 +83,8 @@ fn wheel(folder: &Path) {
     for (path, text) in files {
         let path = folder.join("files").join(path);
         fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
-        fs::write(path, text).expect("a file");
+        fs::write(&path, text).expect("a file");
+        fs::set_permissions(path, Permissions::from_mode(0o755)).expect("a file");
     }
     let packed = Command::new("python3")
         .args(["-m", "zipfile", "-c"])

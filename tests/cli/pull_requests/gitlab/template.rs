@@ -159,7 +159,7 @@ fn a_job_without_a_token_reports_by_widgets() {
 #[test]
 fn a_job_installs_the_pinned_package_and_compiles_only_where_asked() {
     let version = env!("CARGO_PKG_VERSION");
-    assert_eq!(job()["variables"]["GLEE_VERSION"], version);
+    assert_eq!(job()["variables"]["CI_GLEE_VERSION"], version);
     let glee = assert_cmd::cargo::cargo_bin!("glee").display();
     let install = format!(
         "mkdir -p \"$CI_GLEE_ROOT/bin\" && printf '#!/bin/sh\\nexec {glee} \"$@\"\\n' >\"$CI_GLEE_ROOT/bin/glee\" \
@@ -182,7 +182,7 @@ fn a_job_installs_the_pinned_package_and_compiles_only_where_asked() {
             pip,
         );
         program("cargo", &format!("*' glee-review@{version} '*"), &install);
-        let (code, printed) = pipeline(&scene, &[("GLEE_COMPILE", compile)]);
+        let (code, printed) = pipeline(&scene, &[("CI_GLEE_COMPILE", compile)]);
         assert_eq!(code, exit, "{has_package} {compile}: {printed}");
         assert_eq!(printed.contains("Published on"), exit == 0, "{printed}");
     }
