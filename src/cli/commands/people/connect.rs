@@ -290,10 +290,12 @@ fn command(args: &Args, role: Role) -> Result<String, CommandError> {
     Err(CommandError::usage(format!("`{agent}` is not a supported program")).hint(hint))
 }
 
-/// Appends the role to the name of a program, because several agents can run the same program in different roles.
+/// Appends the role to the name of a program, because several agents can run the same program in different roles. A
+/// name that says its role is kept.
 pub(crate) fn default_name(agent: &str, role: Role) -> String {
     match agent.strip_prefix("builtin:") {
         Some(kind) => kind.to_owned(),
+        None if agent.ends_with(role.as_str()) => agent.to_owned(),
         None => format!("{agent}-{role}"),
     }
 }

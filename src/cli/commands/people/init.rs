@@ -1,5 +1,6 @@
 //! `glee init`: finds installed agents and connects them.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::connect::{default_name, next_step};
@@ -7,6 +8,7 @@ use crate::cli::context::{CommandError, CommandResult, ConfigTarget, Globals, HE
 use crate::cli::ui::dialogs::questions::{self, AskError};
 use glee_agents::probe::locate;
 use glee_model::domain::{ExitReason, Role};
+use glee_model::rules::consensus;
 use glee_store::config::files::file::{self, Links};
 use glee_store::config::schema::{BUILTINS, KNOWN_PROGRAMS};
 
@@ -26,6 +28,9 @@ pub(crate) struct Args {
     #[arg(long)]
     force: bool,
 }
+
+/// Further reviewers cost more than they find.
+const MOST_REVIEWERS: usize = 3;
 
 /// The agents that Glee suggests for each role. Each name is the name of a program or of an embedded agent, and
 /// is valid as an argument of `glee connect`.
@@ -66,6 +71,9 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         installed => format!("installed: {}", installed.join(", ")),
     });
     let suggested = suggest(&installed);
+    if !installed.is_empty() {
+        globals.say(&format!("suggested: {}", why(&suggested)));
+    }
     let assignment = if args.yes {
         suggested
     } else if globals.interactive() {
@@ -99,11 +107,11 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     Ok(ExitReason::Clean)
 }
 
-/// The first installed program becomes coder and aggregator, and the others become reviewers. The last installed
-/// program is also the judge, so that the coder and the judge run different programs. If only one program is
-/// installed, it takes all roles. If no program is installed, embedded agents take all roles except the
-/// aggregator, because no embedded agent compares findings. Nobody is asked about the aggregator: it only compares
-/// what others said.
+/// The first installed program codes, and compares what others said. Of the others, at most three of different vendors
+/// review, because two programs of one vendor see the same. The judge is a program that does not review; with fewer than
+/// four programs it is the first program, which then codes and judges in calls of their own. If only one program is
+/// installed, it takes all roles. If no program is installed, embedded agents take all roles except the aggregator,
+/// because no embedded agent compares findings.
 fn suggest(installed: &[&str]) -> Assignment {
     let Some((first, others)) = installed.split_first() else {
         let [rules, fixer, referee] = BUILTINS.map(|(name, _)| format!("builtin:{name}"));
@@ -116,13 +124,37 @@ fn suggest(installed: &[&str]) -> Assignment {
             aggregator: None,
         };
     };
-    let reviewers = if others.is_empty() { installed } else { others };
+    let (judge, reviewing) = match others {
+        [] => (first, installed),
+        [reviewing @ .., last] if reviewing.len() >= 2 => (last, reviewing),
+        both => (first, both),
+    };
+    let mut vendors = BTreeSet::new();
+    let reviewers = reviewing
+        .iter()
+        .filter(|name| vendors.insert(consensus::vendor(name)))
+        .take(MOST_REVIEWERS);
     Assignment {
         coder: Some((*first).to_owned()),
-        reviewers: reviewers.iter().map(|&name| name.to_owned()).collect(),
-        judge: others.last().or(Some(first)).map(|&name| name.to_owned()),
+        reviewers: reviewers.map(|&name| name.to_owned()).collect(),
+        judge: Some((*judge).to_owned()),
         aggregator: Some((*first).to_owned()),
     }
+}
+
+/// Says why the suggestion is as it is.
+fn why(suggested: &Assignment) -> String {
+    let coder = suggested.coder.as_deref().unwrap_or_default();
+    if suggested.judge.as_deref() != Some(coder) {
+        return "reviewers are of different vendors, and the judge neither reviews nor codes"
+            .to_owned();
+    }
+    if suggested.reviewers.iter().any(|name| name == coder) {
+        return format!(
+            "{coder} takes every role, each in calls of its own; a second program would find more"
+        );
+    }
+    format!("{coder} codes and judges in calls of their own, and reviews nothing that it judges")
 }
 
 fn candidates(installed: &[&str], role: Role) -> Vec<String> {
@@ -173,16 +205,11 @@ fn choose(
         .into_iter()
         .map(|index| items[index].0.clone())
         .collect();
-    let neutral = installed
-        .iter()
-        .rev()
-        .map(|&name| name.to_owned())
-        .find(|name| Some(name) != coder.as_ref());
     let judge = one(
         color,
         "Who judges disputes?",
         candidates(installed, Role::Judge),
-        &neutral.or(suggested.judge.clone()),
+        &suggested.judge,
     )?;
     Ok(Assignment {
         coder,
@@ -282,8 +309,16 @@ mod tests {
         );
         assert_eq!(suggest(&["codex"]), cast("codex", &["codex"], "codex"));
         assert_eq!(
+            suggest(&["claude", "codex"]),
+            cast("claude", &["codex"], "claude")
+        );
+        assert_eq!(
             suggest(&["claude", "codex", "qwen"]),
-            cast("claude", &["codex", "qwen"], "qwen")
+            cast("claude", &["codex", "qwen"], "claude")
+        );
+        assert_eq!(
+            suggest(&["claude", "codex", "gemini", "opencode", "qwen", "copilot"]),
+            cast("claude", &["codex", "gemini", "opencode"], "copilot")
         );
     }
 }

@@ -303,9 +303,9 @@ pub(super) fn text(checks: &[DoctorCheck], style: Style) -> String {
         .filter(|check| check.state == State::Weak)
         .count();
     text + &match (to_do, weak) {
-        (0, 0) => "Everything works. `glee agents --check` asks each agent one harmless question.\n".to_owned(),
+        (0, 0) => "Nothing is wrong here. No agent was asked: `glee agents --check` asks each one harmless question.\n".to_owned(),
         (0, _) => {
-            "Everything needed works. `glee agents --check` asks each agent one harmless question.\n".to_owned()
+            "Nothing needed is wrong. No agent was asked: `glee agents --check` asks each one harmless question.\n".to_owned()
         }
         (1, _) => "1 problem to solve\n".to_owned(),
         (several, _) => format!("{several} problems to solve\n"),

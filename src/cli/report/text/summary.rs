@@ -426,7 +426,10 @@ pub(crate) fn steps(outcome: &Outcome, fix: &FixCommand) -> Vec<(String, &'stati
         steps.push((printable::line(command), "pass the findings to the coder"));
     }
     if !outcome.failures.is_empty() {
-        steps.push(("glee agents".to_owned(), "check the agents' programs"));
+        steps.push((
+            "glee agents --check".to_owned(),
+            "ask each agent one harmless question",
+        ));
     }
     if outcome.undoable && !outcome.changes.is_empty() {
         steps.push((format!("glee runs undo {run}"), "undo the coder's changes"));
