@@ -9,3 +9,4 @@ pub mod sandbox;
 pub mod scripted;
 pub mod stop;
 pub mod supervisor;
+pub mod transcript_files;

@@ -10,6 +10,7 @@ use glee_model::domain::AgentName;
 /// Synthesise the answers to a stage, and name the agreements and conflicts (role aggregator). The answer is a
 /// JSON object with `nonce`, `status`, `summary`, `consensus` and the required fields.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
 pub struct AggregateCall {
     pub about: StageSubject,
     pub positions: Vec<StagePosition>,

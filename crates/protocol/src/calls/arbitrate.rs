@@ -10,6 +10,7 @@ use glee_model::domain::{AgentName, Certainty};
 /// Decide the conflicts of a stage (role judge). The answer is a JSON object with `nonce`, `decision`,
 /// `rationale`, `modifications` and `confidence`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
 pub struct ArbitrateCall {
     pub about: StageSubject,
     pub positions: Vec<StagePosition>,

@@ -9,6 +9,7 @@ use glee_model::domain::RawFinding;
 /// Say of your own answer how many findings it reports, and whether you read all of the code (role reviewer). The
 /// answer is the closing line of a review, or a JSON object with `nonce`, `findings` (a number) and `read`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
 pub struct CloseCall {
     /// Why Glee asks.
     pub problem: Untrusted,

@@ -9,6 +9,7 @@ use glee_model::domain::{EarlierDispute, Finding};
 /// For each finding, state whether the finding is about the same problem as an earlier dispute (role judge).
 /// The answer is `[F<n>] SAME|DIFFERENT: why`, or `comparisons` as JSON: objects with `finding` and `answer`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
 pub struct CompareCall {
     /// Pairs of a finding and an earlier dispute.
     pub pairs: Vec<UncertainPair>,

@@ -8,6 +8,7 @@ use glee_model::domain::{Challenge, DefenceWord, Finding};
 /// Defend, concede or modify your own findings that other reviewers challenge (role reviewer). The answer is
 /// `[F<n>] DEFEND|CONCEDE|MODIFY <number>: why`, or `defenses` as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
 pub struct DefendCall {
     pub files: Vec<SourceFile>,
     pub challenged: Vec<Challenged>,

@@ -10,6 +10,7 @@ use glee_model::domain::Finding;
 /// `[F<n>] AGREE|DISAGREE|PARTIAL <number>: why`, or `[F<n>] SAME F<m>: why` for the same defect as the own finding
 /// `F<m>`, or `responses` as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
 pub struct ExamineCall {
     pub files: Vec<SourceFile>,
     pub findings: Vec<Finding>,

@@ -10,6 +10,7 @@ use glee_model::rules::review::objections;
 
 /// Rule on one dispute (role judge; answer: section 3.5).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
 pub struct JudgeCall {
     pub dispute: Box<Dispute>,
     /// The files that the finding and the evidence refer to. The content of each file is the content at the

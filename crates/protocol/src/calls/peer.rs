@@ -10,6 +10,7 @@ use glee_model::domain::{ReviewRequest, Verdict};
 /// Review the work that other agents did since the last cycle of a watch (role reviewer). The answer is a
 /// `review_result`: a JSON object with `nonce`, `type`, `reviewer` and `payload`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
 pub struct PeerCall {
     /// The review request, in the format of the specification.
     pub request: ReviewRequest,

@@ -9,6 +9,7 @@ use glee_model::domain::{Question, QuestionAnswer};
 /// Answer questions about the requirements (role reviewer). The answer is a JSON object with `nonce` and
 /// `answers`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
 pub struct QuestionsCall {
     /// The id that the user chose for the work of the agents.
     pub id: String,

@@ -7,6 +7,7 @@ use glee_model::domain::{Finding, Recheck};
 
 /// State whether the coder's changes resolve the findings you raised (role reviewer).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
 pub struct RecheckCall {
     pub changes: Vec<Change>,
     /// The files after the coder's changes.

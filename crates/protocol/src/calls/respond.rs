@@ -7,6 +7,7 @@ use glee_model::domain::{Finding, Response};
 
 /// Implement each finding in the tree, or raise an objection to the finding (role coder; answer: section 3.4).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
 pub struct RespondCall {
     pub items: Vec<Item>,
     /// Commands that fail on the coder's edits. The coder has to change the code so that these commands

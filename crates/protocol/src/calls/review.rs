@@ -9,6 +9,7 @@ use glee_model::domain::{CodeRead, RawFinding, RulingRef};
 
 /// Review files and raise findings (role reviewer; answer: section 3.3 of the design).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
 pub struct ReviewCall {
     /// The files of this shard.
     pub files: Vec<SourceFile>,

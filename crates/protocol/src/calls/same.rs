@@ -9,6 +9,7 @@ use glee_model::domain::{PairId, RawFinding};
 /// For each pair of findings, state whether both name the same defect (role aggregator). The answer is
 /// `[P<n>] SAME|DIFFERENT: why`, or `pairs` as JSON: objects with `pair` and `answer`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
 pub struct SameCall {
     pub pairs: Vec<FindingPair>,
     /// The findings of the pairs.

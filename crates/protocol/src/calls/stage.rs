@@ -8,6 +8,7 @@ use crate::replies::stage;
 /// Answer a stage as one of several agents, without changing files (role reviewer). The answer is a JSON object
 /// with `nonce` and the required fields, or prose that ends with `GLEE-STAGE-END nonce=<nonce> answers=1`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
 pub struct StageCall {
     pub about: StageSubject,
     /// The synthesis of the previous stage, as JSON.

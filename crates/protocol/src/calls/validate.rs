@@ -9,6 +9,7 @@ use glee_model::domain::{Opinion, Question, Validation};
 /// State whether a majority's answer is right (role judge). The answer is a JSON object with `nonce`,
 /// `agrees_with_majority` and `reasoning`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
 pub struct ValidateCall {
     /// The id that the user chose for the work of the agents.
     pub id: String,

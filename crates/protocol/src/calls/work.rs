@@ -6,6 +6,7 @@ use crate::replies::peer_review;
 
 /// Carry out the user's request in the tree (role coder). The answer is a description of the work in prose.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
 pub struct WorkCall {
     /// The user's request.
     pub task: String,
