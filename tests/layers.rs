@@ -45,7 +45,10 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("syntect", &["cli/report/html/highlight.rs"]),
     ("two_face", &["cli/report/html/highlight.rs"]),
     ("rusqlite", &["history"]),
-    ("ureq", &["workflows/hosts", "workspace/advisories"]),
+    (
+        "ureq",
+        &["workflows/hosts", "workspace/advisories", "agents/address"],
+    ),
 ];
 
 /// The crates whose modules have names of their own, without the crate's.

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use super::error::CommandResult;
 use crate::cli::ui::stream;
 use glee_agents::adapters::programs::replay;
+use glee_agents::address::{message, process};
 use glee_agents::process::supervisor::{self, orders};
 use glee_builtin as builtin;
 use glee_model::domain::ExitReason;
@@ -23,6 +24,7 @@ pub(crate) fn dispatch(args: &[OsString]) -> Option<ExitCode> {
         #[cfg(target_os = "linux")]
         sandbox::PROBE => Some(sandbox::probe()),
         builtin::ARGUMENT => Some(embedded_agent(args)),
+        message::ARGUMENT => Some(asks_server(args)),
         replay::ARGUMENT => Some(recorded_call(args)),
         _ => None,
     }
@@ -38,6 +40,14 @@ fn embedded_agent(args: &[OsString]) -> ExitCode {
             ExitCode::from(error.exit().code())
         }
     }
+}
+
+/// Asks a model's server. What the server says is on stdout, also if it is a failure.
+fn asks_server(args: &[OsString]) -> ExitCode {
+    process::main(args).unwrap_or_else(|error| {
+        stream::err(&format!("{error}\n"));
+        ExitCode::FAILURE
+    })
 }
 
 /// Replays a recorded call. The first item of `args` is the path of the recorded call, and stdin contains the

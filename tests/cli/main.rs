@@ -1,5 +1,6 @@
 //! Tests of the binary: one integration target, one file for each subject.
 
+mod addresses;
 mod agents;
 mod at_base;
 mod closings;

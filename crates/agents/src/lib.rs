@@ -6,6 +6,7 @@
 //! leaves behind.
 
 pub mod adapters;
+pub mod address;
 pub mod calls;
 pub mod error;
 pub mod failure;

@@ -1,10 +1,13 @@
-//! Opens files after a type check, creates private files and folders, writes logs, and encodes addresses.
+//! Opens files after a type check, creates private files and folders, writes logs, finds certificates,
+//! and encodes addresses.
 
 #[cfg(windows)]
 compile_error!(
     "Glee does not run on Windows: install it in WSL (https://learn.microsoft.com/windows/wsl/install)"
 );
 
+#[cfg(not(windows))]
+pub mod certificates;
 #[cfg(not(windows))]
 pub mod files;
 #[cfg(not(windows))]

@@ -1,5 +1,6 @@
-//! Percent-encodes texts for addresses.
+//! Percent-encodes texts for addresses, and reads the host of an address.
 
+use std::net::IpAddr;
 use std::path::Path;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode, utf8_percent_encode};
@@ -17,6 +18,26 @@ pub fn segment(text: &str) -> String {
 /// Encodes the bytes of a path except `/`.
 pub fn path(path: impl AsRef<Path>) -> String {
     percent_encode(path.as_ref().as_os_str().as_encoded_bytes(), PATH).to_string()
+}
+
+/// The host of an address such as `http://[::1]:80/v1`, without its port; `None` if the port is not a number.
+pub fn host(url: &str) -> Option<&str> {
+    let (_, rest) = url.split_once("://")?;
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let (host, port) = match authority.rsplit_once(':') {
+        Some((host, port)) if !port.ends_with(']') => (host, port.parse::<u16>().ok().map(Some)?),
+        _ => (authority, None),
+    };
+    (!host.is_empty() && port != Some(0)).then_some(host)
+}
+
+/// Whether the host is this machine. In `host`, an IPv6 address is enclosed in brackets.
+pub fn is_loopback(host: &str) -> bool {
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    host.eq_ignore_ascii_case("localhost")
+        || host
+            .parse()
+            .is_ok_and(|address: IpAddr| address.is_loopback())
 }
 
 #[cfg(test)]

@@ -213,7 +213,7 @@ pub(crate) struct ReasonFlag {
     pub(crate) reason: String,
 }
 
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub(crate) struct UserFlag {
     /// Use the user's configuration file instead of the project's file
     #[arg(long)]

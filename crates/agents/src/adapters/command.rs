@@ -6,7 +6,7 @@ use glee_model::domain::{Effort, FailureKind};
 use glee_protocol::calls::kind::JsonForm;
 use glee_protocol::request::Task;
 
-const NETWORK: [&str; 7] = [
+pub(crate) const NETWORK: [&str; 7] = [
     "HTTPS_PROXY",
     "https_proxy",
     "HTTP_PROXY",

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::adapters::programs::{
-    acp, builtin, claude, codex, copilot, gemini, json, opencode, qwen, replay, text,
+    acp, address, builtin, claude, codex, copilot, gemini, json, opencode, qwen, replay, text,
 };
 use crate::{Adapter, AgentError};
 use glee_model::domain::{Agent, FailureKind};
@@ -14,6 +14,7 @@ pub enum AdapterKind {
     Text,
     Json,
     Builtin,
+    Address,
     Replay,
     Claude,
     Codex,
@@ -25,10 +26,11 @@ pub enum AdapterKind {
 }
 
 impl AdapterKind {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Text,
         Self::Json,
         Self::Builtin,
+        Self::Address,
         Self::Replay,
         Self::Claude,
         Self::Codex,
@@ -77,6 +79,7 @@ impl AdapterKind {
             Self::Text => &text::TextAdapter,
             Self::Json => &json::Json,
             Self::Builtin => &builtin::BuiltinAdapter,
+            Self::Address => &address::Address,
             Self::Replay => &REPLAY,
             Self::Claude => &claude::Claude,
             Self::Codex => &codex::Codex,
@@ -152,6 +155,8 @@ mod tests {
         assert_eq!(of("json", &["claude"]), Ok(AdapterKind::Json));
         assert_eq!(of("", &["claude", "-x"]), Ok(AdapterKind::Claude));
         assert_eq!(of("", &["builtin:rules"]), Ok(AdapterKind::Builtin));
+        assert_eq!(of("", &["http://h:1/v1"]), Ok(AdapterKind::Address));
+        assert_eq!(of("", &["ollama:", "KEY"]), Ok(AdapterKind::Address));
         assert_eq!(of("", &["/opt/bin/codex"]), Ok(AdapterKind::Codex));
         assert_eq!(of("", &["./claude.sh"]), Ok(AdapterKind::Text));
         assert_eq!(of("", &[]), Ok(AdapterKind::Text));

@@ -307,6 +307,7 @@ fn spec_14_who_cannot_be_told_is_refused_with_a_hint() {
         ("text", false),
         ("json", false),
         ("builtin", false),
+        ("address", false),
     ] {
         let mut agent = samples::agent("it", adapter, &["it"]);
         assert_eq!(registry::check_effort(&agent), Ok(()));

@@ -85,10 +85,10 @@ impl Agents {
             })
     }
 
-    /// Returns the version of a known program, or Glee's version for an embedded agent.
+    /// Returns the version of a known program, or Glee's version for an agent that Glee runs itself.
     pub async fn version(&self, agent: &Agent, root: &Path) -> Option<String> {
         let kind = AdapterKind::of(agent).ok()?;
-        if kind == AdapterKind::Builtin {
+        if matches!(kind, AdapterKind::Builtin | AdapterKind::Address) {
             return Some(env!("CARGO_PKG_VERSION").to_owned());
         }
         let program = self.program(agent, root).ok()?;

@@ -82,8 +82,11 @@ impl Agents {
 }
 
 /// Returns the key of an agent's cooldown, or `None` if the program is unknown. The agents of a program share one
-/// cooldown, but an agent with configured environment variables has a separate cooldown.
+/// cooldown, as do the agents of a server, but an agent with configured environment variables has a separate cooldown.
 fn key(kind: AdapterKind, agent: &Agent) -> Option<String> {
+    if kind == AdapterKind::Address {
+        return Some(agent.command.join(" "));
+    }
     let known = AdapterKind::PROGRAMS.contains(&kind);
     known.then(|| {
         if agent.env.is_empty() {

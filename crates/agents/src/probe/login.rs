@@ -5,6 +5,7 @@ use std::env;
 
 use crate::AdapterKind;
 use glee_model::domain::Agent;
+use glee_store::config::schema::address::ModelAddress;
 
 /// The names of the files in which agent programs store a login.
 const FILES: [&str; 3] = [".credentials.json", "auth.json", "oauth_creds.json"];
@@ -23,15 +24,19 @@ pub fn login(agent: &Agent) -> Login {
         return Login::Unknown;
     };
     let profile = kind.adapter().profile();
-    let is_set = |name: &str| {
-        agent.env.contains_key(name) || env::var_os(name).is_some_and(|value| !value.is_empty())
-    };
+    if let (AdapterKind::Address, Ok(address)) = (kind, ModelAddress::parse(&agent.command)) {
+        return match address.key {
+            Some(name) if is_set(agent, &name) => Login::Found(name),
+            Some(_) if address.needs_key => Login::Missing(profile.login),
+            _ => Login::Unknown,
+        };
+    }
     if let Some(name) = profile
         .sees
         .iter()
         .copied()
         .filter(|name| name.ends_with("_KEY") || name.ends_with("_TOKEN"))
-        .find(|name| is_set(name))
+        .find(|name| is_set(agent, name))
     {
         return Login::Found(name.to_owned());
     }
@@ -53,4 +58,8 @@ pub fn login(agent: &Agent) -> Login {
         ) => Login::Missing(profile.login),
         (None, _) => Login::Unknown,
     }
+}
+
+fn is_set(agent: &Agent, name: &str) -> bool {
+    agent.env.contains_key(name) || env::var_os(name).is_some_and(|value| !value.is_empty())
 }

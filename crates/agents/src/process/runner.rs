@@ -32,6 +32,7 @@ use crate::{
 };
 use glee_model::domain::event::Transcript;
 use glee_protocol::request::Request;
+use glee_store::config::schema::address;
 use glee_store::config::settings::Limits;
 
 const STDERR_RECORDED: u64 = 1 << 20;
@@ -208,7 +209,9 @@ impl Execute for ProcessRunner {
 
     fn find(&self, command: &[String], root: &Path) -> Result<PathBuf, LocateError> {
         match command.first() {
-            Some(word) if word.starts_with("builtin:") => Ok(self.glee.clone()),
+            Some(word) if word.starts_with("builtin:") || address::is_address(word) => {
+                Ok(self.glee.clone())
+            }
             _ => locate::find(command, root, std::env::var_os("PATH").as_deref()),
         }
     }

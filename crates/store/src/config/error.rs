@@ -4,8 +4,8 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::config::{
-    files::file::FileError, files::paths::PROJECT_FILE, origin::Origin, schema::suggest::closest,
-    schema::values::InvalidValue,
+    files::file::FileError, files::paths::PROJECT_FILE, origin::Origin,
+    schema::address::ModelAddressError, schema::suggest::closest, schema::values::InvalidValue,
 };
 use glee_model::domain::{Advice, Role};
 
@@ -80,6 +80,12 @@ pub enum ConfigError {
         name: String,
         command: String,
     },
+    #[error("{place}the agent `{name}` cannot be asked: {error}")]
+    Address {
+        place: Origin,
+        name: String,
+        error: ModelAddressError,
+    },
     #[error("the tag `{tag}` is in both `{mandatory}` and `{optional}`")]
     BothWays {
         tag: String,
@@ -150,6 +156,7 @@ impl Advice for ConfigError {
                 Some("use an embedded agent: builtin:rules, builtin:fixer, builtin:referee".to_owned())
             }
             Self::BuiltinRole { its, .. } => Some(format!("write `role: {its}`")),
+            Self::Address { error, .. } => error.hint(),
             Self::Adapter { .. } => Some("remove `adapter`, which Glee derives from the command".to_owned()),
             Self::BothWays { tag, mandatory, optional } => {
                 Some(format!("remove `{tag}` from `{mandatory}` or from `{optional}`"))

@@ -91,7 +91,8 @@ pub(crate) struct AgentForm {
     /// The unique name of the agent.
     #[serde(with = "As::<Name>")]
     name: AgentName,
-    /// The command that starts the agent: a supported program, `builtin:rules|fixer|referee`, or any other command.
+    /// The command that starts the agent: a supported program, `builtin:rules|fixer|referee`, the address of a
+    /// model's server and the name of the variable with its key, or any other command.
     #[serde(with = "As::<Command>")]
     command: Vec<String>,
     /// The adapter through which Glee calls the agent. The default adapter depends on the agent's command.

@@ -165,8 +165,10 @@ fn relevant(agent: &GivenAgent, runs: &mut Vec<String>) -> Map<String, Value> {
     };
     if let Some(command) = command.as_ref().filter(|_| !ordinary) {
         relevant.insert("command".to_owned(), json!(command));
+        let is_address = adapter_of(command) == "address";
+        let gets = if is_address { "gets the code, " } else { "" };
         runs.push(format!(
-            "{} (agent `{}`)",
+            "{} ({gets}agent `{}`)",
             command_line(&json!(command)),
             agent.name
         ));
@@ -394,6 +396,14 @@ mod tests {
             (
                 "agents: [{name: a, command: /usr/bin/claude}]",
                 vec!["/usr/bin/claude (agent `a`)"],
+            ),
+            (
+                "agents: [{name: a, command: 'http://127.0.0.1:1/v1', model: m}]",
+                vec!["http://127.0.0.1:1/v1 (gets the code, agent `a`)"],
+            ),
+            (
+                "agents: [{name: a, command: 'openai: KEY', model: m}]",
+                vec!["openai: KEY (gets the code, agent `a`)"],
             ),
             (
                 "agents: [{name: a, command: claude --yolo}]",

@@ -9,8 +9,8 @@ use super::gitea::Gitea;
 use super::github::{self, GitHub};
 use super::gitlab::GitLab;
 use super::model::{Host, HostError, HostKind};
-use super::origin::is_loopback;
 use super::transport::{HostApi, SystemClock, Transport};
+use glee_system::uri::is_loopback;
 
 /// The minimum time between two HTTP requests that create content. In one minute, GitHub accepts about 80 HTTP
 /// requests that create content.

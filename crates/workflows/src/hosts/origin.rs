@@ -1,7 +1,6 @@
 //! The scheme, host and port of an address.
 
-use std::net::IpAddr;
-
+use glee_system::uri::is_loopback;
 use ureq::http::Uri;
 
 /// Returns the scheme, host and port of an address. These schemes are permitted: `https`, or `http` on a loopback
@@ -26,13 +25,4 @@ pub(super) fn origin(url: &str) -> Result<String, String> {
         Some(port) => format!("{scheme}://{host}:{port}"),
         None => format!("{scheme}://{host}"),
     })
-}
-
-/// Whether the host is this machine. In `host`, an IPv6 address is enclosed in brackets.
-pub(crate) fn is_loopback(host: &str) -> bool {
-    let host = host.trim_start_matches('[').trim_end_matches(']');
-    host.eq_ignore_ascii_case("localhost")
-        || host
-            .parse()
-            .is_ok_and(|address: IpAddr| address.is_loopback())
 }

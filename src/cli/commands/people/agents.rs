@@ -127,8 +127,14 @@ struct Missing {
 
 async fn row<'a>(agents: &Agents, agent: &'a Agent, root: &Path, trusted: bool) -> Row<'a> {
     let (program, missing) = match agents.program(agent, root) {
-        // Embedded agents are part of Glee, so no program is printed.
-        Ok(_) if agent.adapter == AdapterKind::Builtin.as_str() => (None, None),
+        // Glee itself runs the agent, so no program is printed.
+        Ok(_)
+            if [AdapterKind::Builtin, AdapterKind::Address]
+                .iter()
+                .any(|kind| agent.adapter == kind.as_str()) =>
+        {
+            (None, None)
+        }
         Ok(program) => (Some(program), None),
         Err(AgentError { message, hint, .. }) => (
             None,

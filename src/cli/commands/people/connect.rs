@@ -6,29 +6,34 @@ use crate::cli::context::{
     CommandError, CommandResult, ConfigTarget, Globals, Places, UserFlag, names, settings,
 };
 use glee_agents::probe::locate;
-use glee_model::domain::{Agent, ExitReason, Role};
+use glee_agents::probe::login::{Login, login};
+use glee_model::domain::{Advice as _, Agent, ExitReason, Role};
 use glee_store::config;
 use glee_store::config::files::edit::{self, EditError};
+use glee_store::config::schema::address::{self, ModelAddress};
 use glee_store::config::schema::{BUILTINS, KNOWN_PROGRAMS};
 use glee_store::config::settings::Settings;
 
 /// Connect an agent in a role
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   glee connect claude --role coder --domain backend,rust
   glee connect codex --role reviewer --focus security
   glee connect claude --role judge --model opus
   glee connect builtin:rules --role reviewer
+  glee connect http://127.0.0.1:11434/v1 --model qwen3-coder --role reviewer
+  glee connect openai:gpt-5.2 --role judge
   glee connect mine --role reviewer --command './my-reviewer.sh --fast'
 
 Glee supports claude, codex, gemini, opencode, qwen and copilot, and includes builtin:rules (a \
 reviewer), builtin:fixer (a coder) and builtin:referee (a judge). Connect any other program with \
 --command. The program reads the prompt from stdin and answers in prose, or in JSON with --adapter \
-json.")]
+json. A model needs no program: give the address of its server, or openai:, anthropic:, gemini: or \
+ollama: and the model.")]
 pub(crate) struct Args {
-    /// The agent: a supported program, an embedded agent, a connected agent that gets another role, or a new name
-    /// together with `--command`
+    /// The agent: a supported program, an embedded agent, the address of a model's server, a connected agent that gets
+    /// another role, or a new name together with `--command`
     agent: String,
     /// The role of the agent: coder, reviewer, judge or aggregator
     #[arg(long)]
@@ -61,6 +66,8 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let role = role(args)?;
+    let named = named(args, role)?;
+    let args = named.as_ref().unwrap_or(args);
     let (_, loaded) = settings::load(globals)?;
     let agents = &loaded.settings.agents;
     let named = agents.iter().find(|agent| agent.name.0 == args.agent);
@@ -248,6 +255,51 @@ fn role(args: &Args) -> Result<Role, CommandError> {
         })
 }
 
+/// A model by its address is called by the name of the model: `glee connect ollama:qwen3` is
+/// `glee connect qwen3 --command ollama: --model qwen3`. Returns `None` for every other agent.
+fn named(args: &Args, role: Role) -> Result<Option<Args>, CommandError> {
+    let given = args.command.as_ref().unwrap_or(&args.agent);
+    let mut words = shlex::split(given).unwrap_or_default();
+    let mut model = args.model.clone();
+    match words.first_mut() {
+        Some(word) if address::is_address(word) => {
+            if let Some((prefix, own)) = address::split_model(word) {
+                if let Some(other) = model.filter(|other| other != own) {
+                    return Err(CommandError::usage(format!(
+                        "`{word}` and `--model {other}` name two models"
+                    ))
+                    .hint(format!("name one: `{prefix}{other}`")));
+                }
+                model = Some(own.to_owned());
+                *word = prefix.to_owned();
+            }
+        }
+        _ => return Ok(None),
+    }
+    if let Err(error) = ModelAddress::check(&words, role, model.as_deref()) {
+        let refused = CommandError::usage(error.to_string());
+        return Err(match error.hint() {
+            Some(hint) => refused.hint(hint),
+            None => refused,
+        });
+    }
+    let mut name = args.agent.clone();
+    if args.command.is_none() {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+        let plain = model.iter().flat_map(|model| model.chars());
+        let plain: String = plain.map(|c| if is_plain(c) { c } else { '-' }).collect();
+        plain
+            .trim_start_matches(['.', '_', '-'])
+            .clone_into(&mut name);
+    }
+    Ok(Some(Args {
+        agent: name,
+        command: Some(words.join(" ")),
+        model,
+        ..args.clone()
+    }))
+}
+
 fn command(args: &Args, role: Role) -> Result<String, CommandError> {
     if let Some(command) = &args.command {
         return Ok(command.clone());
@@ -343,6 +395,13 @@ fn warn_if_missing(places: &Places, globals: &Globals, settings: &Settings, name
         return;
     };
     if agent.adapter == "builtin" {
+        return;
+    }
+    if agent.adapter == "address" {
+        if let Login::Missing(how) = login(agent) {
+            globals.say(&format!("warning: the key of `{name}` is not set"));
+            globals.say(&format!("hint: {how}"));
+        }
         return;
     }
     if let Err(error) = locate::find(

@@ -214,7 +214,8 @@ async fn of_agent(programs: &Agents, agent: &Agent, places: &Places, trusted: bo
     if let Err(error) = programs.program(agent, &places.root) {
         return DoctorCheck::bad(&name, error.message, error.hint);
     }
-    let is_known = AdapterKind::of(agent).is_ok_and(|kind| AdapterKind::PROGRAMS.contains(&kind));
+    let is_known = AdapterKind::of(agent)
+        .is_ok_and(|kind| kind == AdapterKind::Address || AdapterKind::PROGRAMS.contains(&kind));
     if !is_known {
         return DoctorCheck::good(&name, format!("{}, {}", agent.role, agent.adapter));
     }

@@ -8,6 +8,8 @@ use glee_agents::adapters::registry::AdapterKind;
 use glee_model::domain::{Agent, AgentName, Role};
 use glee_protocol::text::printable;
 use glee_store::config;
+use glee_store::config::layers::resolve::adapter_of;
+use glee_store::config::schema::address::{self, ModelAddress};
 use glee_store::config::schema::values::ReviewerChoice;
 use glee_store::config::schema::{BUILTINS, KNOWN_PROGRAMS};
 use glee_store::config::settings::Settings;
@@ -84,7 +86,7 @@ fn asked(settings: &Settings) -> Vec<usize> {
 }
 
 struct Named {
-    /// A known program, or `builtin:` and the name of an embedded reviewer.
+    /// A known program, `builtin:` and the name of an embedded reviewer, or the address of a model's server.
     program: String,
     model: Option<String>,
 }
@@ -106,6 +108,18 @@ impl Named {
                 false => Err(unknown(text)),
             };
         }
+        // `gemini:` is the program, as in `claude:opus`.
+        let (program, _) = text.split_once(':').unwrap_or((text, ""));
+        if address::is_address(text) && !KNOWN_PROGRAMS.contains(&program) {
+            let (program, model) = address::split_model(text)
+                .map_or((text, None), |(prefix, model)| (prefix, Some(model)));
+            ModelAddress::parse(&[program.to_owned()])
+                .map_err(|error| CommandError::usage(error.to_string()))?;
+            return Ok(Self {
+                program: program.to_owned(),
+                model: model.map(str::to_owned),
+            });
+        }
         let (program, model) = match text.split_once(':') {
             Some((program, model)) => (program, Some(model)),
             None => (text, None),
@@ -123,8 +137,8 @@ impl Named {
 fn unknown(text: &str) -> CommandError {
     let known = KNOWN_PROGRAMS.join(", ");
     CommandError::usage(format!("`{}` is not a supported reviewer", printable::line(text))).hint(format!(
-        "use one of {known} (with a model: `claude:opus`), or `builtin:rules`; `--reviewer <name>` asks a connected \
-         agent"
+        "use one of {known} (with a model: `claude:opus`), a model by its address (`ollama:qwen3-coder`), or \
+         `builtin:rules`; `--reviewer <name>` asks a connected agent"
     ))
 }
 
@@ -140,7 +154,12 @@ fn reviewer(settings: &mut Settings, program: &str, taken: &[usize]) -> usize {
             agent.role == Role::Reviewer && agent.command == command && !taken.contains(&index)
         });
     connected.unwrap_or_else(|| {
-        let base = program.strip_prefix("builtin:").unwrap_or(program);
+        let adapter = adapter_of(&command);
+        let base = match adapter {
+            "builtin" => program.strip_prefix("builtin:").unwrap_or(program),
+            "address" => "model",
+            _ => program,
+        };
         let numbered = (2..).map(|number: u32| format!("{base}-{number}"));
         let name = std::iter::once(base.to_owned())
             .chain(numbered)
@@ -150,7 +169,7 @@ fn reviewer(settings: &mut Settings, program: &str, taken: &[usize]) -> usize {
             name: AgentName(name),
             role: Role::Reviewer,
             command: command.to_vec(),
-            adapter: if program == base { program } else { "builtin" }.to_owned(),
+            adapter: adapter.to_owned(),
             domain: Vec::new(),
             focus: Vec::new(),
             model: None,

@@ -1,6 +1,7 @@
 //! Contains the adapters, with one file per program or protocol.
 
 pub mod acp;
+pub mod address;
 pub mod builtin;
 pub mod claude;
 pub mod codex;

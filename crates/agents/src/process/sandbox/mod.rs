@@ -50,6 +50,8 @@ use reading::Reach;
 pub use paths::real;
 
 #[cfg(not(target_os = "linux"))]
+pub(crate) use kernel::give_up_network;
+#[cfg(not(target_os = "linux"))]
 pub use kernel::make_read_only;
 #[cfg(not(target_os = "linux"))]
 pub use kernel::makes_namespaces;
@@ -58,6 +60,8 @@ pub use kernel::{confine, drop_capabilities, isolate};
 pub use namespace::make_read_only;
 #[cfg(target_os = "linux")]
 pub use namespace::{NAME as PROBE, makes_namespaces, probe};
+#[cfg(target_os = "linux")]
+pub(crate) use network::give_up as give_up_network;
 
 /// The devices to which every agent is allowed to write: terminals, `/dev/null` and similar devices.
 const DEVICES: [&str; 6] = [
@@ -144,7 +148,10 @@ pub fn confinement(
     writable.retain(|path| path.exists());
     let own = writable.clone();
     writable.retain(allowed);
-    let is_own = matches!(kind, AdapterKind::Builtin | AdapterKind::Replay);
+    let is_own = matches!(
+        kind,
+        AdapterKind::Builtin | AdapterKind::Address | AdapterKind::Replay
+    );
     let cache = caches(env).filter(|cache| !is_own && cache.is_dir() && allowed(cache));
     let cache = cache.map(|cache| real(&cache).into());
     // Glee's own code reads nothing but what it is asked about.
@@ -230,8 +237,9 @@ mod kernel {
     use std::path::Path;
 
     use landlock::{
-        ABI, AccessFs, BitFlags, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _,
-        RulesetCreated, RulesetCreatedAttr as _, RulesetError, Scope, path_beneath_rules,
+        ABI, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible as _, Ruleset,
+        RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _, RulesetError, Scope,
+        path_beneath_rules,
     };
     use rustix::thread::{CapabilitySet, remove_capability_from_bounding_set};
 
@@ -296,6 +304,18 @@ mod kernel {
         restrict().is_ok()
     }
 
+    /// Prevents this thread from opening TCP connections, if possible.
+    pub(crate) fn deny_connections() {
+        let restrict = || -> Result<_, RulesetError> {
+            Ruleset::default()
+                .set_compatibility(CompatLevel::HardRequirement)
+                .handle_access(AccessNet::ConnectTcp)?
+                .create()?
+                .restrict_self()
+        };
+        drop(restrict());
+    }
+
     /// Prevents the calling thread and its descendants from inspecting other processes, if possible.
     pub fn isolate() {
         // A Landlock domain prevents the inspection of processes outside the domain. Landlock requires that a
@@ -343,6 +363,8 @@ mod kernel {
     }
 
     pub fn isolate() {}
+
+    pub(crate) fn give_up_network() {}
 
     pub fn drop_capabilities() {}
 

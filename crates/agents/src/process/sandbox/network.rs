@@ -1,9 +1,10 @@
 //! Enables the loopback device of a new network namespace. A new namespace has no other device, so a program inside
-//! reaches its own servers and nothing else.
+//! reaches its own servers and nothing else. A process of Glee's own enters one when it has its only connection.
 
 use std::io;
 use std::os::fd::AsRawFd as _;
 
+use nix::sched::{CloneFlags, unshare};
 use nix::sys::socket::{
     AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, sendto, socket,
 };
@@ -13,6 +14,17 @@ const NLM_F_REQUEST: u16 = 1;
 const IFF_UP: u32 = 1;
 /// The index of the loopback device is 1 in every namespace.
 const LOOPBACK: i32 = 1;
+
+/// Leaves this process the connections that it has, and no way to open others. The process must have one thread. On a
+/// system without namespaces, only TCP is closed, and without Landlock nothing is.
+pub(crate) fn give_up() {
+    let network = CloneFlags::CLONE_NEWNET;
+    // A connection stays in the namespace in which it was opened.
+    let is_left = unshare(network | CloneFlags::CLONE_NEWUSER).or_else(|_| unshare(network));
+    if is_left.is_err() {
+        super::kernel::deny_connections();
+    }
+}
 
 pub(crate) fn enable_loopback() -> io::Result<()> {
     // The structures `nlmsghdr` and `ifinfomsg`.

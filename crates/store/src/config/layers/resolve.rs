@@ -8,6 +8,7 @@ use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use super::layer::{GivenAgent, Layer, Setting};
+use crate::config::schema::address::{self, ModelAddress};
 use crate::config::schema::{self, BUILTINS, KNOWN_PROGRAMS, SettingKey, units};
 use crate::config::settings::{AgentForm, Settings};
 use crate::config::{
@@ -264,12 +265,21 @@ fn complete(
         })
         .value
         .clone();
-    if (guessed == "builtin") != (adapter == "builtin") {
+    let is_own = |adapter: &str| matches!(adapter, "builtin" | "address");
+    if (is_own(guessed) || adapter.as_str().is_some_and(is_own)) && adapter != guessed {
         return Err(ConfigError::Adapter {
             place,
             name,
             command: command.join(" "),
         });
+    }
+    if guessed == "address" {
+        let model = values
+            .get("model")
+            .and_then(|setting| setting.value.as_str());
+        if let Err(error) = ModelAddress::check(&command, role, model) {
+            return Err(ConfigError::Address { place, name, error });
+        }
     }
     if guessed == "builtin" {
         let kind = command[0].trim_start_matches("builtin:");
@@ -302,6 +312,9 @@ pub fn adapter_of(command: &[String]) -> &'static str {
     let program = command.first().map_or("", String::as_str);
     if program.starts_with("builtin:") {
         return "builtin";
+    }
+    if address::is_address(program) {
+        return "address";
     }
     let stem = std::path::Path::new(program)
         .file_name()
@@ -772,6 +785,8 @@ review: {issues: {mandatory: [HIGH]}}
             ("./claude.sh", "text"),
             ("semgrep", "text"),
             ("builtin:rules", "builtin"),
+            ("https://gw.example/claude", "address"),
+            ("anthropic:", "address"),
         ] {
             assert_eq!(
                 adapter_of(&[command.to_owned(), "x".to_owned()]),

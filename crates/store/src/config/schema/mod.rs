@@ -1,5 +1,6 @@
 //! Derives the keys of the configuration and the published JSON Schema from [`Settings`].
 
+pub mod address;
 pub mod forms;
 pub mod suggest;
 pub mod units;

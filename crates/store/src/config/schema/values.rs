@@ -297,9 +297,9 @@ pub fn words(value: &Value) -> Vec<String> {
         .collect()
 }
 
-pub const ADAPTERS: [&str; 11] = [
-    "text", "json", "builtin", "replay", "claude", "codex", "gemini", "opencode", "qwen",
-    "copilot", "acp",
+pub const ADAPTERS: [&str; 12] = [
+    "text", "json", "builtin", "address", "replay", "claude", "codex", "gemini", "opencode",
+    "qwen", "copilot", "acp",
 ];
 
 /// If a review would exceed this limit, Glee asks the user before the review starts.

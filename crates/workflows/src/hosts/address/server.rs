@@ -1,7 +1,7 @@
 //! Addresses of web servers and of repositories.
 
 use crate::hosts::model::HostKind;
-use crate::hosts::origin::is_loopback;
+use glee_system::uri::is_loopback;
 
 /// Returns the value of an environment variable.
 pub type Variables<'a> = &'a dyn Fn(&str) -> Option<String>;

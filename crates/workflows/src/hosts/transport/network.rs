@@ -1,16 +1,16 @@
 //! The configuration of ureq, and the classification of its errors.
 
 use std::io::Read as _;
-use std::path::Path;
 use std::time::Duration;
 
-use rustls_native_certs::{load_certs_from_paths, load_native_certs};
 use ureq::http::{Response, Uri};
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use ureq::{Agent, Body, Error, Proxy, Timeout};
 
 use super::reply::{Lost, Reply};
-use crate::hosts::origin::{is_loopback, origin};
+use crate::hosts::origin::origin;
+use glee_system::certificates;
+use glee_system::uri::is_loopback;
 
 /// The timeout of a connection attempt, including name resolution and TLS.
 const CONNECT: Duration = Duration::from_secs(15);
@@ -44,31 +44,17 @@ pub(super) fn agent(base: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<
     Ok(config.build().into())
 }
 
-/// Returns the certificates in the file that `GIT_SSL_CAINFO` or `SSL_CERT_FILE` names. If neither variable is
-/// set, returns the certificates of the operating system. If the operating system has no certificates, for
-/// example in a small container, returns the certificates of Mozilla.
+/// Returns the certificates that Glee trusts.
 fn roots(env: &dyn Fn(&str) -> Option<String>) -> Result<RootCerts, String> {
-    let named = ["GIT_SSL_CAINFO", "SSL_CERT_FILE"]
-        .into_iter()
-        .find_map(|name| Some((name, env(name).filter(|path| !path.is_empty())?)));
-    let found = match &named {
-        Some((_, path)) => load_certs_from_paths(Some(Path::new(path)), None),
-        None => load_native_certs(),
-    };
-    match (named, found.certs.is_empty()) {
-        (Some((name, _)), true) => Err(match found.errors.first() {
-            Some(error) => format!("the file of {name} cannot be read: {error}"),
-            None => format!("the file of {name} contains no certificate"),
-        }),
-        (None, true) => Ok(RootCerts::WebPki),
-        (_, false) => Ok(RootCerts::new_with_certs(
-            &found
-                .certs
-                .iter()
-                .map(|certificate| Certificate::from_der(certificate).to_owned())
-                .collect::<Vec<_>>(),
-        )),
-    }
+    let named = ["GIT_SSL_CAINFO", "SSL_CERT_FILE"];
+    let trusted = certificates::trusted(&named, env)?;
+    // A small container has no certificates.
+    Ok(trusted.map_or(RootCerts::WebPki, |trusted| {
+        let owned = trusted
+            .iter()
+            .map(|one| Certificate::from_der(one).to_owned());
+        RootCerts::new_with_certs(&owned.collect::<Vec<_>>())
+    }))
 }
 
 /// Reads an answer completely. Fails if the answer is larger than `LARGEST`.
