@@ -6,16 +6,6 @@ use glee_model::domain::{Effort, FailureKind};
 use glee_protocol::calls::kind::JsonForm;
 use glee_protocol::request::Task;
 
-pub(crate) const NETWORK: [&str; 7] = [
-    "HTTPS_PROXY",
-    "https_proxy",
-    "HTTP_PROXY",
-    "http_proxy",
-    "NO_PROXY",
-    "no_proxy",
-    "NODE_EXTRA_CA_CERTS",
-];
-
 /// Builds a command that runs in the root of the tree and reads the prompt from stdin. The arguments in `last` come
 /// after all other arguments.
 pub fn assemble(
@@ -59,7 +49,6 @@ pub fn assemble(
     args.extend(option(profile.model, agent.model.as_deref()));
     args.extend(agent.command.iter().skip(1).cloned());
     args.extend(last);
-    let sees: Vec<&str> = profile.sees.iter().chain(&NETWORK).copied().collect();
     let mut set: Vec<(&str, String)> = profile
         .sets
         .iter()
@@ -73,7 +62,7 @@ pub fn assemble(
         set.push((name, path.to_string_lossy().into_owned()));
         files.push((path, content.to_owned()));
     }
-    let mut env = environment(agent, request, &sees, std::env::vars_os());
+    let mut env = environment(agent, request, profile.sees, std::env::vars_os());
     set.retain(|(name, _)| !agent.env.contains_key(*name));
     env.extend(
         set.into_iter()

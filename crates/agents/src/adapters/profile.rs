@@ -33,8 +33,12 @@ pub struct Profile {
     pub(crate) effort_name: Option<fn(Effort) -> &'static str>,
     /// Whether Glee requests high effort for an arbiter without a configured effort.
     pub(crate) raises_effort: bool,
-    /// Environment variables that Glee passes to this program in addition to the variables for all programs.
+    /// Environment variables that Glee passes to this program in addition to the variables for all programs. A name
+    /// that ends with `*` stands for all variables with this prefix.
     pub sees: &'static [&'static str],
+    /// A variable with which the user chooses a cloud, and the folder of the home folder that contains the cloud's
+    /// credentials. If the variable is set, the program can read the folder.
+    pub clouds: &'static [(&'static str, &'static str)],
     /// Environment variables with default values. A value in the agent's `env` takes precedence over the default
     /// value.
     pub sets: &'static [(&'static str, &'static str)],

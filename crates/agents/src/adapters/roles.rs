@@ -6,6 +6,7 @@ use std::ffi::OsStr;
 
 use crate::adapters::registry;
 use crate::probe::program::words;
+use crate::process::environment;
 use crate::samples;
 use crate::schema::strict;
 use crate::schema::tests::form;
@@ -470,5 +471,52 @@ fn a_prompt_that_would_be_cut_is_refused() {
             .unwrap_err();
         assert_eq!(error.kind, FailureKind::TooLong);
         assert_eq!(error.message, format!("the prompt for `it` has {expected}"));
+    }
+}
+
+#[test]
+fn a_program_gets_the_variables_of_its_clouds_and_gateways_and_of_no_other() {
+    for (kind, variables, others) in [
+        (
+            AdapterKind::Claude,
+            "CLAUDE_CODE_USE_BEDROCK CLAUDE_CODE_USE_VERTEX CLAUDE_CODE_USE_FOUNDRY AWS_PROFILE AWS_REGION \
+             AWS_BEARER_TOKEN_BEDROCK ANTHROPIC_MODEL ANTHROPIC_CUSTOM_HEADERS ANTHROPIC_VERTEX_PROJECT_ID \
+             CLOUD_ML_REGION GOOGLE_APPLICATION_CREDENTIALS ANTHROPIC_FOUNDRY_API_KEY",
+            "CLAUDE_CODE_SSE_PORT CLAUDE_CODE_ENTRYPOINT CLAUDECODE OPENAI_API_KEY GITHUB_TOKEN",
+        ),
+        (
+            AdapterKind::Codex,
+            "OPENAI_API_KEY OPENAI_BASE_URL AZURE_OPENAI_API_KEY CODEX_CA_CERTIFICATE CODEX_HOME",
+            "ANTHROPIC_API_KEY AWS_SECRET_ACCESS_KEY AZURE_CLIENT_SECRET CODEX_SANDBOX",
+        ),
+        (
+            AdapterKind::Gemini,
+            "GEMINI_API_KEY GOOGLE_APPLICATION_CREDENTIALS GOOGLE_CLOUD_LOCATION GOOGLE_GENAI_USE_VERTEXAI",
+            "GOOGLE_OAUTH_SECRET OPENAI_API_KEY AWS_PROFILE",
+        ),
+        (
+            AdapterKind::Opencode,
+            "AWS_PROFILE AZURE_API_KEY OPENAI_BASE_URL ANTHROPIC_BASE_URL GOOGLE_VERTEX_LOCATION",
+            "OPENCODE_SERVER GITHUB_TOKEN",
+        ),
+        (
+            AdapterKind::Qwen,
+            "OPENAI_BASE_URL DASHSCOPE_API_KEY ANTHROPIC_BASE_URL",
+            "AWS_PROFILE GITHUB_TOKEN",
+        ),
+        (
+            AdapterKind::Copilot,
+            "GH_TOKEN GH_HOST COPILOT_PROVIDER_BEARER_TOKEN COPILOT_MODEL",
+            "AWS_PROFILE OPENAI_API_KEY",
+        ),
+    ] {
+        let sees = kind.adapter().profile().sees;
+        let passes = |name: &str| sees.iter().any(|entry| environment::names(entry, name));
+        for name in variables.split_whitespace() {
+            assert!(passes(name), "{kind} lacks {name}");
+        }
+        for name in others.split_whitespace() {
+            assert!(!passes(name), "{kind} gets {name}");
+        }
     }
 }

@@ -31,13 +31,11 @@ pub fn login(agent: &Agent) -> Login {
             _ => Login::Unknown,
         };
     }
-    if let Some(name) = profile
-        .sees
-        .iter()
-        .copied()
-        .filter(|name| name.ends_with("_KEY") || name.ends_with("_TOKEN"))
-        .find(|name| is_set(agent, name))
-    {
+    let keys = profile.sees.iter().copied();
+    let keys = keys.filter(|name| name.ends_with("_KEY") || name.ends_with("_TOKEN"));
+    // A program in a cloud logs in with the cloud's credentials.
+    let clouds = profile.clouds.iter().map(|(choice, _)| *choice);
+    if let Some(name) = keys.chain(clouds).find(|name| is_set(agent, name)) {
         return Login::Found(name.to_owned());
     }
     let folders = profile.settings_folders();

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
+use crate::AdapterKind;
 use glee_model::domain::Agent;
 use glee_protocol::request::Request;
 
@@ -32,8 +33,34 @@ pub const ALLOWED: [&str; 19] = [
 
 pub(crate) const ALLOWED_PREFIX: &str = "LC_";
 
-/// Builds the environment of an agent from three sources: variables from `vars` (see [`allowed`]), variables about
-/// the request, and configured variables. A configured variable takes precedence over a variable of the same name
+/// The environment variables that every agent receives because no agent reaches its service without them: the proxy,
+/// and files with the certificates of a company. A command of the project does not receive them, because the address
+/// of a proxy can contain a password.
+pub const NETWORK: [&str; 20] = [
+    "HTTP_PROXY",
+    "http_proxy",
+    "HTTPS_PROXY",
+    "https_proxy",
+    "ALL_PROXY",
+    "all_proxy",
+    "NO_PROXY",
+    "no_proxy",
+    "FTP_PROXY",
+    "ftp_proxy",
+    "NODE_EXTRA_CA_CERTS",
+    "NODE_USE_ENV_PROXY",
+    "NODE_USE_SYSTEM_CA",
+    "REQUESTS_CA_BUNDLE",
+    "CURL_CA_BUNDLE",
+    "GIT_SSL_CAINFO",
+    "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH",
+    "GRPC_PROXY",
+    "grpc_proxy",
+    "no_grpc_proxy",
+];
+
+/// Builds the environment of an agent from three sources: variables from `vars` (those of [`allowed`] and of
+/// [`NETWORK`]), variables about the request, and configured variables. A configured variable takes precedence over a variable of the same name
 /// from another source. The variables about the request are `GLEE_AGENT`, `GLEE_ROLE`, `GLEE_TASK` (the kind of
 /// the task), `GLEE_NONCE`, `GLEE_FINDINGS` and `GLEE_PAIRS` (ids separated by spaces), and `GLEE_DISPUTE` (for a
 /// judge). An agent that runs at the base of a change also gets `GLEE_CHANGE`, and a coder `GLEE_TREE` (see
@@ -44,7 +71,8 @@ pub fn environment(
     extra: &[&str],
     vars: impl IntoIterator<Item = (OsString, OsString)>,
 ) -> BTreeMap<OsString, OsString> {
-    let mut env = allowed(extra, vars);
+    let passed: Vec<&str> = extra.iter().chain(&NETWORK).copied().collect();
+    let mut env = allowed(&passed, vars);
     let findings = spaced(&request.task.findings());
     let pairs = spaced(&request.task.pairs());
     let dispute = request.task.dispute().map(|number| number.to_string());
@@ -78,8 +106,8 @@ fn spaced(ids: &[impl ToString]) -> String {
         .join(" ")
 }
 
-/// Returns the variables from `vars` that an agent receives: variables in [`ALLOWED`] or `extra`, and variables
-/// whose names begin with [`ALLOWED_PREFIX`]. Relative entries are removed from PATH, because relative entries
+/// Returns the variables from `vars` that a program receives: variables in [`ALLOWED`] or `extra` (see [`names`]), and
+/// variables whose names begin with [`ALLOWED_PREFIX`]. Relative entries are removed from PATH, because relative entries
 /// would refer to the reviewed tree.
 pub fn allowed(
     extra: &[&str],
@@ -97,10 +125,31 @@ pub fn allowed(
         .collect()
 }
 
+/// Returns the variables that Glee's environment hands to an agent because its program's profile names them. Their
+/// values are often API keys.
+pub fn handed_on(agent: &Agent) -> BTreeMap<String, String> {
+    let sees = AdapterKind::of(agent).map_or(&[][..], |kind| kind.adapter().profile().sees);
+    let vars = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    vars.filter(|(name, _)| sees.iter().any(|entry| names(entry, name)))
+        .collect()
+}
+
 fn may_see(extra: &[&str], name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| {
-        ALLOWED.contains(&name) || extra.contains(&name) || name.starts_with(ALLOWED_PREFIX)
+        ALLOWED.contains(&name)
+            || extra.iter().any(|known| names(known, name))
+            || name.starts_with(ALLOWED_PREFIX)
     })
+}
+
+/// Whether an entry of a list of variables names a variable. An entry such as `AWS_*` names all variables that begin
+/// with `AWS_`.
+pub(crate) fn names(entry: &str, variable: &str) -> bool {
+    match entry.strip_suffix('*') {
+        Some(prefix) => variable.starts_with(prefix),
+        None => entry == variable,
+    }
 }
 
 fn absolute_entries(path: &OsStr) -> OsString {
@@ -124,12 +173,24 @@ mod tests {
             ("OPENAI_API_KEY", "key"),
             ("GLEE_NONCE", "forged"),
             ("MINE", "outer"),
+            ("HTTPS_PROXY", "p"),
+            ("no_proxy", "n"),
+            ("REQUESTS_CA_BUNDLE", "c"),
+            ("AWS_REGION", "r"),
+            ("AWSOME", "x"),
+            ("ANTHROPIC_MODEL", "m"),
+            ("ANTHROPIC_MODELS", "x"),
         ];
         let mut agent = samples::agent("rev", "text", &["./review.sh"]);
         agent.env.insert("MINE".to_owned(), "inner".to_owned());
         let request = samples::review(&agent);
         let vars = vars.map(|(name, value)| (name.into(), value.into()));
-        let env = environment(&agent, &request, &["OPENAI_API_KEY"], vars);
+        let env = environment(
+            &agent,
+            &request,
+            &["OPENAI_API_KEY", "AWS_*", "ANTHROPIC_MODEL"],
+            vars,
+        );
         let seen: Vec<(&str, &str)> = env
             .iter()
             .map(|(name, value)| (name.to_str().unwrap_or("?"), value.to_str().unwrap_or("?")))
@@ -137,15 +198,20 @@ mod tests {
         assert_eq!(
             seen,
             [
+                ("ANTHROPIC_MODEL", "m"),
+                ("AWS_REGION", "r"),
                 ("GLEE_AGENT", "rev"),
                 ("GLEE_NONCE", samples::NONCE),
                 ("GLEE_ROLE", "reviewer"),
                 ("GLEE_TASK", "review"),
                 ("HOME", "/home/x"),
+                ("HTTPS_PROXY", "p"),
                 ("LC_ALL", "C"),
                 ("MINE", "inner"),
                 ("OPENAI_API_KEY", "key"),
                 ("PATH", "/usr/bin:/bin"),
+                ("REQUESTS_CA_BUNDLE", "c"),
+                ("no_proxy", "n"),
             ]
         );
     }

@@ -31,7 +31,7 @@ impl Agents {
             .runner
             .find(&agent.command, root)
             .map_err(|error| error.to_string())?;
-        let mut env = environment::allowed(&[], std::env::vars_os());
+        let mut env = environment::allowed(&environment::NETWORK, std::env::vars_os());
         let own = [
             ("GLEE_AGENT", agent.name.0.as_str()),
             ("GLEE_ROLE", agent.role.as_str()),

@@ -6,11 +6,12 @@ use std::ffi::OsStr;
 use serde::Deserialize as _;
 use serde_json::Value;
 
-use crate::adapters::command::NETWORK;
-use crate::adapters::{Adapter, Invocation, Profile, ProgressEvent, Query, ReportedError, string};
+use crate::adapters::command::whole;
+use crate::adapters::{Adapter, Profile, ProgressEvent, ReportedError, string};
 use crate::address::message::{ARGUMENT, ServerEvent, ServerQuestion};
 use crate::process::environment::environment;
-use crate::{AgentError, ParsedOutput, SchemaForm};
+use crate::schema::strict;
+use crate::{AgentError, Call, Invocation, ParsedOutput};
 use glee_model::domain::{Advice as _, FailureKind, Usage};
 use glee_store::config::schema::address::ModelAddress;
 
@@ -28,14 +29,14 @@ impl Adapter for Address {
         }
     }
 
-    fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
-        let Query {
+    fn command(&self, call: &Call) -> Result<Invocation, AgentError> {
+        let Call {
             agent,
             program,
             request,
             prompt,
             ..
-        } = query;
+        } = call;
         let model = agent.model.as_deref();
         let address = ModelAddress::check(&agent.command, agent.role, model)
             .and_then(|()| ModelAddress::parse(&agent.command));
@@ -44,7 +45,7 @@ impl Adapter for Address {
             ..AgentError::new(FailureKind::BadFlags, error.to_string())
         })?;
         let key = address.key.as_deref();
-        let sees: Vec<&str> = NETWORK.iter().copied().chain(key).collect();
+        let sees: Vec<&str> = key.into_iter().collect();
         let env = environment(agent, request, &sees, std::env::vars_os());
         let has_key = |name: &str| env.get(OsStr::new(name)).is_some_and(|key| !key.is_empty());
         if let Some(name) = key.filter(|name| address.needs_key && !has_key(name)) {
@@ -52,7 +53,7 @@ impl Adapter for Address {
             return Err(AgentError::new(FailureKind::NotLoggedIn, message)
                 .hint(format!("set the key: `export {name}=...`")));
         }
-        let schema = SchemaForm::constraint(&request.task).map(SchemaForm::strict);
+        let schema = whole(&request.task).map(|form| strict::schema(&form));
         let question = ServerQuestion {
             form: address.form,
             url: address.url,
@@ -64,7 +65,7 @@ impl Adapter for Address {
             .map_err(|error| AgentError::new(FailureKind::Protocol, error.to_string()))?;
         let args = [ARGUMENT.to_owned(), question];
         Ok(Invocation {
-            stdin: (*prompt).into(),
+            stdin: prompt.as_bytes().to_vec(),
             streams: true,
             ..Invocation::plain(&program.path, args, env, &request.root)
         })

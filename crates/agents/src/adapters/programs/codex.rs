@@ -42,7 +42,16 @@ impl Adapter for Codex {
             longest_prompt: Some((1_048_576, "characters")),
             model: "-m",
             effort_name: Some(effort_name),
-            sees: &["CODEX_HOME", "CODEX_API_KEY", "OPENAI_API_KEY"],
+            sees: &[
+                "CODEX_HOME",
+                "CODEX_API_KEY",
+                "OPENAI_API_KEY",
+                "OPENAI_*",
+                "CODEX_CA_CERTIFICATE",
+                "AZURE_OPENAI_*",
+                "AWS_BEARER_TOKEN_BEDROCK",
+                "AWS_REGION",
+            ],
             folders: &[("CODEX_HOME", ".codex", "")],
             marks: LineMarks {
                 preamble: Some(&PREAMBLE),

@@ -32,10 +32,17 @@ impl Adapter for Gemini {
             sees: &[
                 "GEMINI_API_KEY",
                 "GOOGLE_API_KEY",
+                "GEMINI_MODEL",
                 "GOOGLE_GEMINI_BASE_URL",
-                "GOOGLE_CLOUD_PROJECT",
-                "GOOGLE_CLOUD_LOCATION",
-                "GOOGLE_GENAI_USE_VERTEXAI",
+                "GOOGLE_VERTEX_BASE_URL",
+                "GOOGLE_CLOUD_*",
+                "GOOGLE_GENAI_*",
+                "GOOGLE_APPLICATION_CREDENTIALS",
+                "CLOUDSDK_CONFIG",
+            ],
+            clouds: &[
+                ("GOOGLE_GENAI_USE_VERTEXAI", ".config/gcloud"),
+                ("GOOGLE_GENAI_USE_GCA", ".config/gcloud"),
             ],
             sets: &[("GEMINI_CLI_NO_RELAUNCH", "true"), ("NO_COLOR", "1")],
             defaults: Some((

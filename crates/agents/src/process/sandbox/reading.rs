@@ -15,6 +15,7 @@ use nix::unistd::{User, geteuid};
 use super::confinement::Guarded;
 use super::paths::{caches, own_folders, real, variable};
 use crate::probe::executable;
+use crate::process::environment::{NETWORK, names};
 use crate::{AdapterKind, Invocation};
 use glee_model::domain::Agent;
 use glee_workspace::git::path_bytes;
@@ -74,7 +75,8 @@ impl Reach {
         own: &[PathBuf],
     ) -> Self {
         let mut reach = Self::default();
-        for path in guarded.tree.iter().chain(own) {
+        let clouds = clouds(kinds, &invocation.env);
+        for path in guarded.tree.iter().chain(own).chain(&clouds) {
             reach.open(path);
         }
         for place in alternates(&guarded.tree) {
@@ -245,13 +247,33 @@ fn alternates(tree: &[PathBuf]) -> Vec<PathBuf> {
     folders.filter(|folder| folder.is_absolute()).collect()
 }
 
+/// The folders with the credentials of the clouds that the user chose for the programs. A tree in such a folder, or
+/// around it, is read as any other tree.
+fn clouds(kinds: &[AdapterKind], env: &BTreeMap<OsString, OsString>) -> Vec<PathBuf> {
+    let mut folders = Vec::new();
+    for kind in kinds {
+        for (choice, folder) in kind.adapter().profile().clouds {
+            if variable(env, choice).is_some() {
+                folders.extend(variable(env, "HOME").map(|home| home.join(folder)));
+            }
+        }
+    }
+    folders.retain(|folder| folder.is_absolute() && folder.is_dir());
+    folders
+}
+
 /// The existing paths in the agent's `command` and `env`, and in the variables that its program is given; with the
 /// folder of the first file in `command`, because a script has others beside it.
 fn named(kinds: &[AdapterKind], agent: &Agent, env: &BTreeMap<OsString, OsString>) -> Vec<PathBuf> {
-    let given = kinds
-        .iter()
-        .flat_map(|kind| kind.adapter().profile().sees.iter().copied());
-    let given = given.chain(["SSL_CERT_FILE", "SSL_CERT_DIR"]);
+    let mut listed = vec!["SSL_CERT_FILE", "SSL_CERT_DIR"];
+    listed.extend(NETWORK);
+    for kind in kinds {
+        listed.extend(kind.adapter().profile().sees);
+    }
+    let given = env.iter().filter(|(name, _)| {
+        let name = name.to_string_lossy();
+        listed.iter().any(|entry| names(entry, &name))
+    });
     let words = agent
         .command
         .iter()
@@ -260,7 +282,7 @@ fn named(kinds: &[AdapterKind], agent: &Agent, env: &BTreeMap<OsString, OsString
     let folder = script(agent).and_then(|path| Some(path.parent()?.to_owned()));
     let named = words.chain(folder);
     let named = named.chain(agent.env.values().map(PathBuf::from));
-    let named = named.chain(given.filter_map(|name| variable(env, name)));
+    let named = named.chain(given.map(|(_, value)| PathBuf::from(value)));
     named
         .filter(|path| path.is_absolute() && path.exists())
         .collect()
@@ -322,6 +344,7 @@ mod tests {
         agent: Agent,
         program: &'static str,
         path: Vec<&'static str>,
+        variables: Vec<(&'static str, String)>,
         tree: &'static str,
         home: &'static str,
     }
@@ -347,6 +370,7 @@ mod tests {
                 agent: samples::agent("a", "claude", &["claude"]),
                 program: "/bin/sh",
                 path: vec!["/bin"],
+                variables: Vec::new(),
                 tree: "h/project",
                 home: "h",
             }
@@ -354,10 +378,13 @@ mod tests {
 
         fn of(&self, kind: AdapterKind) -> Confinement {
             let path = self.path.iter().map(|folder| self.top.join(folder));
-            let env = BTreeMap::from([
+            let mut env = BTreeMap::from([
                 ("HOME".into(), self.top.join(self.home).into()),
                 ("PATH".into(), std::env::join_paths(path).unwrap()),
             ]);
+            for (name, value) in &self.variables {
+                env.insert(name.into(), value.into());
+            }
             let tree = self.top.join(self.tree);
             let guarded = Guarded {
                 tree: vec![tree.clone()],
@@ -542,6 +569,50 @@ mod tests {
                 "h/.ssh/id"
             ]),
             [true, true, true, false, false]
+        );
+    }
+
+    #[test]
+    fn the_credentials_of_a_cloud_are_open_to_the_program_that_uses_it() {
+        let mut home = Home::new(&[
+            "h/.aws/credentials",
+            "h/.config/gcloud/application_default_credentials.json",
+            "h/.config/gh/hosts.yml",
+            "h/.azure/token",
+            "h/keys/vertex.json",
+            "h/keys/other.json",
+        ]);
+        let paths = [
+            "h/.aws/credentials",
+            "h/.config/gcloud/application_default_credentials.json",
+            "h/.azure/token",
+            "h/keys/vertex.json",
+            "h/.config/gh/hosts.yml",
+            "h/keys/other.json",
+            "h/.ssh/id",
+        ];
+        assert_eq!(home.opens(&paths), [false; 7]);
+        let key = home.top.join("h/keys/vertex.json");
+        for (choice, value, open) in [
+            ("CLAUDE_CODE_USE_BEDROCK", "1", 0),
+            ("CLAUDE_CODE_USE_VERTEX", "1", 1),
+            ("CLAUDE_CODE_USE_FOUNDRY", "1", 2),
+            ("GOOGLE_APPLICATION_CREDENTIALS", key.to_str().unwrap(), 3),
+        ] {
+            home.variables = vec![(choice, value.to_owned())];
+            let mut expected = [false; 7];
+            expected[open] = true;
+            assert_eq!(home.opens(&paths), expected, "{choice}");
+            let codex = home.of(AdapterKind::Codex);
+            assert!(
+                paths.iter().all(|path| !codex.opens(&home.top.join(path))),
+                "{choice} concerns codex"
+            );
+        }
+        home.variables = vec![("NODE_EXTRA_CA_CERTS", key.display().to_string())];
+        assert_eq!(
+            home.opens(&paths),
+            [false, false, false, true, false, false, false]
         );
     }
 
