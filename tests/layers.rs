@@ -37,7 +37,14 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("serde_yaml", &["config"]),
     ("yaml_edit", &["config"]),
     ("tokio::process", &["agents/process/runner.rs"]),
-    ("regex", &["protocol", "workspace/select/read_hashes.rs"]),
+    (
+        "regex",
+        &[
+            "agents/calls",
+            "protocol",
+            "workspace/select/read_hashes.rs",
+        ],
+    ),
     (
         "minijinja",
         &["protocol/prompts", "cli/report/html", "cli/serve"],
