@@ -783,10 +783,11 @@ fn init_connects_what_is_installed() {
     exit: 0
     --- stderr
     installed: claude, gemini
+    suggested: claude codes and judges in calls of their own, and reviews nothing that it judges
     [ROOT]/.glee/config.yml is written:
       coder      claude-coder
       reviewer   gemini-reviewer
-      judge      gemini-judge
+      judge      claude-judge
       aggregator claude-aggregator
     check: `glee agents --check` asks each agent one harmless question
     next: `glee review`, or `glee review --arbitrate` to have findings fixed and disputes settled

@@ -491,7 +491,7 @@ fn a_key_skips_an_agent_that_hangs_and_the_dialog_keeps_its_keys() {
     has(
         &shown,
         &[
-            "FAILED",
+            "SKIPPED",
             "`hung` was skipped by the user",
             "`stuck` was skipped by the user",
         ],

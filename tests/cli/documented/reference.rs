@@ -339,6 +339,7 @@ fn exit_codes() -> String {
         History,
         Untrusted,
         Budget,
+        Limited,
     ];
     let enumeration = enumerations("crates/model/src/domain/review/outcome.rs")
         .into_iter()

@@ -1,10 +1,12 @@
 //! Maps names to adapters. A new adapter needs a variant of [`AdapterKind`].
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::adapters::programs::{
     acp, address, builtin, claude, codex, copilot, gemini, json, opencode, qwen, replay, text,
 };
+use crate::process::environment::names;
 use crate::{Adapter, AgentError};
 use glee_model::domain::{Agent, FailureKind};
 use glee_store::config::layers::resolve::adapter_of;
@@ -129,6 +131,16 @@ pub(crate) fn check_effort(agent: &Agent) -> Result<(), AgentError> {
          adapters with an effort option: {}",
         known.join(", ")
     )))
+}
+
+/// Returns the variables that Glee's environment hands to an agent because its program's profile names them. Their
+/// values are often API keys.
+pub fn handed_on(agent: &Agent) -> BTreeMap<String, String> {
+    let sees = AdapterKind::of(agent).map_or(&[][..], |kind| kind.adapter().profile().sees);
+    let vars = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    vars.filter(|(name, _)| sees.iter().any(|entry| names(entry, name)))
+        .collect()
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
-use crate::AdapterKind;
 use glee_model::domain::Agent;
 use glee_protocol::request::Request;
 
@@ -122,16 +121,6 @@ pub fn allowed(
                 (name, value)
             }
         })
-        .collect()
-}
-
-/// Returns the variables that Glee's environment hands to an agent because its program's profile names them. Their
-/// values are often API keys.
-pub fn handed_on(agent: &Agent) -> BTreeMap<String, String> {
-    let sees = AdapterKind::of(agent).map_or(&[][..], |kind| kind.adapter().profile().sees);
-    let vars = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    vars.filter(|(name, _)| sees.iter().any(|entry| names(entry, name)))
         .collect()
 }
 

@@ -12,7 +12,7 @@ use crate::run::error::RunError;
 use crate::run::ports::{EventSink, Sink};
 use crate::run::redaction::Redaction;
 use crate::run::write_guard::{self, Found, Observation, WriteGuard};
-use glee_agents::process::environment;
+use glee_agents::adapters::registry;
 use glee_agents::process::sandbox::confinement::Guarded;
 use glee_agents::{Agents, Call, CallOutcome, Program, Stop, TranscriptFiles};
 use glee_model::domain::event::{CallAnswer, CallId, Event, EventKind, RunEvent};
@@ -73,7 +73,7 @@ impl RunResources {
         journal.redacts = settings.redaction.secrets;
         for agent in &settings.agents {
             secrets::know(&agent.env);
-            secrets::know(&environment::handed_on(agent));
+            secrets::know(&registry::handed_on(agent));
         }
         let span = open_log(&journal, &run)?;
         Ok(Self {
