@@ -33,6 +33,7 @@ mod parse;
 mod parts;
 mod places;
 mod process;
+mod profiles;
 mod pull_requests;
 mod read_set;
 mod repairs;

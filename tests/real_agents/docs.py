@@ -44,6 +44,19 @@ overhead of the measuring script, median of 20; its memory is the peak of the re
 both. Tests that were not run with the version of the row are marked; "its own settings" depend on the agent that is called
 over ACP.
 
+## Programs with a profile
+
+`glee agents --known` marks each as *tested* or *described*. These rows are written by hand.
+
+| program | version | mark | rests on |
+| --- | --- | --- | --- |
+| pi | 0.73.1 | tested | started with its profile from npm; without a login it ends with "No API key found", which is reported as not logged in |
+| droid | 0.215.0 | tested | the same: "Authentication failed. Please log in using /login" |
+| auggie | 0.36.0 | tested | the same: "No auth provided. Please log in with `auggie login`" |
+| amp | 0.0.1790142911-g7618fb | tested | the same: "No API key found", beside an address with a token on standard output, which is not shown |
+| aider | 0.86.2 | tested | started from PyPI with its profile; without a key it waits for a browser until a time limit; its exit code is 0 after a failure of its service, so only the closing line tells an answer |
+| agy, cursor-agent, goose, crush, kiro-cli, cline, kilo | - | described | their documentation; not run |
+
 opencode 1.18.33 always loads the modules in `.opencode/plugin` of the tree, so Glee does not start it in any role if there
 are some. The number of retries of opencode (5), copilot (5) and qwen (6, for failing services) cannot be reduced, so a limit is
 detected a minute later than with the other programs. gemini always reads `GEMINI.md`.

@@ -56,6 +56,8 @@ class Program:
     """The folders of a repository whose modules it loads whatever it is told: Glee does not start it there."""
     given: tuple[str, ...] = ()
     """The instructions of a repository that it takes whatever it is told."""
+    cases: tuple[str, ...] = ()
+    """The cases that make sense for it; none means all."""
     installed: str = ""
     """The folder of the cache in which it lies; none means its name."""
 
@@ -70,11 +72,12 @@ class Program:
 
     @property
     def bin(self) -> Path:
-        return self.folder / "node_modules" / ".bin"
+        return self.folder / ("bin" if self.package.startswith("pypi:") else "node_modules/.bin")
 
     def install(self) -> None:
         """Installs it at its version."""
-        install(self.folder, f"{self.package}@{self.version}")
+        package = f"{self.package}@{self.version}"
+        (install_python if package.startswith("pypi:") else install)(self.folder, package)
 
     def write_home(self, home: Path, url: str) -> None:
         """Puts its settings into a new HOME."""
@@ -118,6 +121,19 @@ def install(folder: Path, package: str) -> None:
     if done.returncode:
         sys.exit(f"error: npm could not install {package}; is its registry to be reached from here?\n{done.stderr.strip()}")
     print(f"installed {package} in {time.monotonic() - began:.0f} s", flush=True)
+    mark.write_text(package)
+
+
+def install_python(folder: Path, package: str) -> None:
+    """Installs a package with pip into an environment of its own, unless the folder has this very version."""
+    mark = folder / "installed"
+    if mark.is_file() and mark.read_text().strip() == package:
+        return
+    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+    words = [str(folder / "bin" / "pip"), "install", "--quiet", package.removeprefix("pypi:").replace("@", "==")]
+    done = subprocess.run(words, stderr=subprocess.PIPE, text=True, timeout=500)
+    if done.returncode:
+        sys.exit(f"error: pip could not install {package}; is its registry to be reached from here?\n{done.stderr.strip()}")
     mark.write_text(package)
 
 
@@ -188,6 +204,31 @@ PROGRAMS = {program.name: program for program in [
             lambda url: {"COPILOT_PROVIDER_BASE_URL": f"{url}/v1", "COPILOT_PROVIDER_TYPE": "openai",
                          "COPILOT_PROVIDER_API_KEY": KEY, "COPILOT_MODEL": "mock", "COPILOT_OFFLINE": "true"},
             trusting=lambda: (["--trust-folder"], {}), passed=("COPILOT_",)),
+]}
+
+
+def pi_files(url: str) -> dict[str, object]:
+    return {".pi/agent/models.json": {"providers": {"loopback": {
+        "baseUrl": f"{url}/v1", "api": "openai-completions", "apiKey": KEY,
+        "models": [{"id": "mock", "contextWindow": 200000, "maxTokens": 8000}]}}}}
+
+
+def with_profile(name: str, package: str, version: str, *cases: str, model: str = "", api: str = "",
+                 env: Callable[[str], dict[str, str]] = lambda url: {},
+                 files: Callable[[str], dict[str, object]] = lambda url: {}) -> Program:
+    """A program that Glee knows by its profile alone."""
+    return Program(name, package, version, model, api, env, files, adapter="text", resumes=False, passed=("-",),
+                   cases=("no login", *cases))
+
+
+PROGRAMS |= {program.name: program for program in [
+    with_profile("pi", "@mariozechner/pi-coding-agent", "0.73.1", "whole job", "write refused", "home closed", "interrupted",
+                 "401", "429", model="loopback/mock", api="chat", files=pi_files),
+    with_profile("aider", "pypi:aider-chat", "0.86.2", "answers", model="openai/mock", api="chat",
+                 env=lambda url: {"OPENAI_API_KEY": KEY, "OPENAI_API_BASE": f"{url}/v1"}),
+    with_profile("droid", "droid", "0.215.0"),
+    with_profile("auggie", "@augmentcode/auggie", "0.36.0"),
+    with_profile("amp", "@sourcegraph/amp", "0.0.1790142911-g7618fb"),
 ]}
 
 

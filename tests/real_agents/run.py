@@ -473,6 +473,29 @@ def over_limit(api: str, moment: int) -> Rule:
             return fault | {"message": f"Rate limit reached for requests. Please try again in {wait // 3600}h0m0s."}
 
 
+def no_login(program: Program, server: Server) -> list[str]:
+    """Without an account the program is started in the sandbox, and its refusal is named; what it prints beside is not shown."""
+    with Scene(replace(program, model="", env=lambda url: {}, files=lambda url: {}), server) as scene:
+        scene.env = {name: value for name, value in scene.env.items() if not name.endswith("_KEY")}
+        scene.connect("reviewer")
+        before = scene.digest()
+        ran = scene.review()
+        told = f"{ran.stdout}{ran.stderr}"
+        return [*exits(ran, 4), *left(scene), *([] if scene.digest() == before else ["the tree was changed"]),
+                *([] if "not logged in" in told or "not_logged_in" in told else [f"no refused login: {ran}"]),
+                *(["a token is shown"] if "authToken=" in told else [])]
+
+
+def answers(program: Program, server: Server) -> list[str]:
+    """The reviewer's findings are read."""
+    with Scene(program, server) as scene:
+        scene.connect("reviewer")
+        server.rules([{"match": {"prompt": REVIEW}, "reply": says(FINDINGS)}])
+        ran = scene.review()
+        found = len(ran.outcome.get("findings", []))
+        return [*exits(ran, 1), *left(scene), *([] if found == 3 else [f"{found} findings: {ran}"])]
+
+
 # Long enough for a program to start on a machine that is busy with other things, in seconds; and what is soon there.
 PATIENCE = 120
 SOON = 20
@@ -480,6 +503,8 @@ SILENCE = 30
 
 # Those that take longest come first, so that none of them is left alone at the end.
 CASES: dict[str, Case] = {
+    "answers": answers,
+    "no login": no_login,
     "whole job": end_to_end,
     "watch": watched,
     "stop hook": stop_hook,
@@ -506,6 +531,8 @@ CASES: dict[str, Case] = {
 }
 # Cases that name their programs themselves.
 ONCE_ONLY = ["stop hook", "three reviewers"]
+# Cases of programs with a profile.
+PROFILES_ONLY = ["answers", "no login"]
 # Over ACP the rest is a matter of the agent's own settings.
 OVER_ACP = ["whole job", "write refused", "interrupted"]
 
@@ -520,7 +547,7 @@ def left(scene: Scene) -> list[str]:
 
 def cases(program: Program, only: list[str]) -> list[str]:
     """The names of those that are meant, as far as they make sense for the program."""
-    names = OVER_ACP if program.adapter == "acp" else list(CASES)
+    names = OVER_ACP if program.adapter == "acp" else list(program.cases) or [name for name in CASES if name not in PROFILES_ONLY]
     if program.name != "claude":
         names = [name for name in names if name not in ONCE_ONLY]
     return [name for name in names if not only or any(re.search(word, name) for word in only)]

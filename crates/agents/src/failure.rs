@@ -6,7 +6,7 @@ use std::{fmt, io};
 
 use nix::errno::Errno;
 
-use crate::{AgentError, Invocation, Output};
+use crate::{AgentError, Invocation, Output, Profile};
 use glee_model::domain::{Agent, FailureKind};
 
 /// Each command line and each output line in a message is shortened to this number of characters.
@@ -207,9 +207,16 @@ pub fn command_line(invocation: &Invocation) -> String {
     } else {
         invocation.program.to_string_lossy()
     };
-    let words =
-        std::iter::once(program).chain(invocation.args.iter().map(|arg| arg.to_string_lossy()));
-    let quoted: Vec<String> = words.map(|word| quote(&word)).collect();
+    let mut quoted = vec![quote(&program)];
+    for arg in &invocation.args {
+        let word = arg.to_string_lossy();
+        // An argument of several lines is a prompt.
+        let shown = match word.split_once('\n') {
+            Some(_) => Profile::PROMPT.to_owned(),
+            None => quote(&word),
+        };
+        quoted.push(shown);
+    }
     shorten(&quoted.join(" "), SHOWN)
 }
 

@@ -18,13 +18,14 @@ pub mod schema;
 pub mod streams;
 
 pub use adapters::registry::AdapterKind;
-pub use adapters::{Adapter, Invocation, Output, ParsedOutput, Profile, ProgressEvent};
+pub use adapters::{Adapter, Invocation, Output, ParsedOutput, ProgressEvent};
 pub use calls::agents::{Agents, Cooldown};
 pub use calls::call::{AnswerText, Call, CallOutcome, Session};
 pub use calls::project_commands::CommandInput;
 pub use error::AgentError;
 pub use failure::command_line;
 pub use failure::{Cap, Failed, ProcessError};
+pub use glee_model::domain::Profile;
 pub use probe::program::Program;
 pub use process::runner::{Execute, ProcessJob, ProcessRunner};
 pub use process::sandbox::confinement::Confinement;

@@ -11,7 +11,8 @@ use glee_model::domain::Role;
 use glee_protocol::{secrets, text::printable};
 use glee_store::config::files::stages::CHECKPOINTS;
 use glee_store::config::flow;
-use glee_store::config::schema::{BUILTINS, KNOWN_PROGRAMS};
+use glee_store::config::programs;
+use glee_store::config::schema::BUILTINS;
 use glee_store::history::queries::rows::DisputeFilter;
 
 /// The shell sets this environment variable to ask for completion candidates.
@@ -39,7 +40,7 @@ fn candidates(command: &str, argument: &str) -> Option<fn() -> Vec<CompletionCan
         ("show" | "fix" | "dismiss", "finding" | "findings" | "of") => findings,
         ("review" | "disputes" | "list", "reviewer") | (_, "reviewers") => reviewers,
         (_, "agents") | ("emit", "agent") | ("disconnect", "name") => agents,
-        ("connect", "agent") => programs,
+        ("connect", "agent") => known_agents,
         ("connect", "role") => || {
             Role::ALL
                 .map(|role| CompletionCandidate::new(role.as_str()))
@@ -139,8 +140,9 @@ fn reviewers() -> Vec<CompletionCandidate> {
     of_role(Some(Role::Reviewer))
 }
 
-fn programs() -> Vec<CompletionCandidate> {
-    let known = KNOWN_PROGRAMS.iter().map(CompletionCandidate::new);
+fn known_agents() -> Vec<CompletionCandidate> {
+    let known = programs::all().iter();
+    let known = known.map(|profile| CompletionCandidate::new(&profile.name));
     known
         .chain(BUILTINS.map(|(name, role)| candidate(format!("builtin:{name}"), role.as_str())))
         .collect()

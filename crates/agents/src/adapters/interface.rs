@@ -8,7 +8,9 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::adapters::command;
-use crate::{AgentError, Call, CallOutcome, Dialogue, Invocation, Output, ParsedOutput, Profile};
+use crate::{
+    AgentError, Call, CallOutcome, Dialogue, Invocation, LineMarks, Output, ParsedOutput, Profile,
+};
 use glee_model::domain::FailureKind;
 
 /// While an agent writes, Glee displays a line only if the line has at least this number of characters. Instead of
@@ -84,7 +86,26 @@ impl<'a> ProgressEvent<'a> {
 }
 
 pub trait Adapter: Send + Sync {
-    fn profile(&self) -> Profile;
+    fn profile(&self) -> &Profile;
+
+    /// Whether the program prints JSON events instead of a plain answer.
+    fn prints_events(&self) -> bool {
+        false
+    }
+
+    fn marks(&self) -> LineMarks {
+        LineMarks::default()
+    }
+
+    /// Whether the reported token counts cover the whole session instead of the last call.
+    fn counts_sessions(&self) -> bool {
+        false
+    }
+
+    /// Whether Glee ends the program after the answer and ignores the exit code.
+    fn ends_when_done(&self) -> bool {
+        false
+    }
 
     fn args(&self, _call: &Call) -> Vec<String> {
         Vec::new()
@@ -93,17 +114,25 @@ pub trait Adapter: Send + Sync {
     /// Builds the command. Fails if the prompt is too long for the program, or if the program lacks a required
     /// flag.
     fn command(&self, call: &Call) -> Result<Invocation, AgentError> {
-        command::assemble(&self.profile(), call, self.args(call), Vec::new())
+        command::assemble(self.profile(), call, self.args(call), Vec::new())
     }
 
     fn reading(&self, output: &Output) -> CallOutcome {
-        let profile = self.profile();
-        if !profile.prints_events {
-            return output.as_answer();
+        if self.prints_events() {
+            self.events_reading(output)
+        } else {
+            output.as_answer()
         }
-        let mut parsed = ParsedOutput::default();
+    }
+
+    fn events_reading(&self, output: &Output) -> CallOutcome {
+        let profile = self.profile();
+        let mut parsed = ParsedOutput {
+            ends_when_done: self.ends_when_done(),
+            ..ParsedOutput::default()
+        };
         match events(&output.stdout, &mut |event| self.parse(&mut parsed, &event)) {
-            Ok(()) => parsed.conclude(&profile, output),
+            Ok(()) => parsed.conclude(profile, output),
             Err(error) => CallOutcome::from(Err(AgentError::new(
                 FailureKind::Protocol,
                 format!(
@@ -126,7 +155,7 @@ pub trait Adapter: Send + Sync {
     }
 
     fn activity(&self, line: &str) -> Option<String> {
-        if !self.profile().prints_events {
+        if !self.prints_events() {
             return Some(line.to_owned());
         }
         let event = serde_json::from_str(line).ok()?;
@@ -138,7 +167,7 @@ pub trait Adapter: Send + Sync {
     /// Extracts the agent's messages from one line of stdout, and adds a line break after each complete message.
     /// Returns `None` if the line contains no message.
     fn speech(&self, line: &str) -> Option<String> {
-        if !self.profile().prints_events {
+        if !self.prints_events() {
             return Some(format!("{line}\n"));
         }
         let event = serde_json::from_str(line).ok()?;

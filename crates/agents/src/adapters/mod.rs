@@ -5,7 +5,7 @@ mod command;
 pub mod interface;
 pub mod invocation;
 mod parsed_output;
-mod profile;
+pub mod profile;
 pub mod programs;
 #[cfg(test)]
 mod recorded;
@@ -19,4 +19,3 @@ pub use interface::{Adapter, ProgressEvent};
 pub use invocation::{Invocation, Output};
 pub use parsed_output::ParsedOutput;
 pub use parsed_output::{ReportedError, number, owned, string, text, tokens};
-pub use profile::Profile;

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::Value;
 
+use crate::adapters::profile;
 use crate::adapters::tools::{self, ToolCall};
 use crate::calls::error_classifier;
 use crate::{AgentError, AnswerText, CallOutcome, Output, Profile};
@@ -15,6 +16,8 @@ use glee_model::domain::{CallMetadata, FailureKind, Usage};
 #[derive(Debug, Default)]
 pub struct ParsedOutput {
     pub done: bool,
+    /// Whether Glee ends the program after the answer and ignores the exit code.
+    pub ends_when_done: bool,
     pub failure: Option<ReportedError>,
     pub answer: Option<String>,
     /// The text that the agent wrote after its last tool call.
@@ -138,38 +141,29 @@ impl ParsedOutput {
     }
 
     fn answer(&mut self, profile: &Profile, output: &Output) -> Result<AnswerText, AgentError> {
-        let name = profile.name;
+        let name = &profile.name;
         let code = output.transcript.exit_code;
         if let Some(error) = self.failure.take() {
-            let classified = || error_classifier::kind(error.status, &error.text, output.ended);
+            let classified = || profile::kind(profile, error.status, &error.text, output.ended);
             let mut kind = error.kind.unwrap_or_else(classified);
             if kind == FailureKind::Crashed {
                 kind = code
                     .and_then(|code| profile.failure_of(code))
                     .unwrap_or(kind);
             }
-            return Err(profile.error(error_classifier::with_reset(kind, self.reset), &error.text));
+            let kind = error_classifier::with_reset(kind, self.reset);
+            return Err(profile::error(profile, kind, &error.text));
         }
-        if let Some(code) = code.filter(|code| *code != 0 && !(self.done && profile.ends_when_done))
-        {
-            let stderr = output.stderr_tail.trim();
-            let said = output.said();
-            let line = error_classifier::significant_line(&said, output.ended);
-            let classified = error_classifier::kind(None, line, output.ended);
+        if let Some(code) = code.filter(|code| *code != 0 && !(self.done && self.ends_when_done)) {
+            let failed = profile::failed(profile, code, &output.said(), output.ended);
             // Some programs print their help instead of an error if an argument is invalid.
-            let is_help =
-                output.transcript.stdout_bytes == 0 && stderr.matches("[boolean]").count() > 1;
-            if is_help && classified != FailureKind::BadFlags {
+            let is_help = output.transcript.stdout_bytes == 0
+                && output.stderr_tail.matches("[boolean]").count() > 1;
+            if is_help && failed.kind != FailureKind::BadFlags {
                 let about = format!("exit code {code}: it printed its help instead");
-                return Err(profile.error(FailureKind::BadFlags, &about));
+                return Err(profile::error(profile, FailureKind::BadFlags, &about));
             }
-            let about = format!("exit code {code}: {line}");
-            // The words of a limit say which limit it is, and when it ends.
-            let kind = profile
-                .failure_of(code)
-                .filter(|_| !classified.is_exhausted())
-                .unwrap_or(classified);
-            return Err(profile.error(kind, about.trim_end_matches(": ")));
+            return Err(failed);
         }
         if output.transcript.stdout_bytes == 0 {
             return Err(AgentError::new(

@@ -8,7 +8,7 @@ use crate::adapters::programs::{
 };
 use crate::process::environment::names;
 use crate::{Adapter, AgentError};
-use glee_model::domain::{Agent, FailureKind};
+use glee_model::domain::{Agent, FailureKind, Profile, PromptForm, PromptLength};
 use glee_store::config::layers::resolve::adapter_of;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -54,7 +54,7 @@ impl AdapterKind {
     ];
 
     pub fn as_str(self) -> &'static str {
-        self.adapter().profile().name
+        &self.adapter().profile().name
     }
 
     pub fn parse(word: &str) -> Option<Self> {
@@ -107,12 +107,52 @@ impl fmt::Display for AdapterKind {
     }
 }
 
+/// The profile of an agent: its own, or that of its adapter.
+pub fn profile(agent: &Agent) -> Result<&Profile, AgentError> {
+    let kind = AdapterKind::of(agent)?;
+    Ok(agent
+        .profile
+        .as_deref()
+        .unwrap_or_else(|| kind.adapter().profile()))
+}
+
+/// Whether an argument of the agent stands for the text, such as `{prompt}`.
+pub fn places(agent: &Agent, text: &str) -> bool {
+    let of_profile = agent.profile.iter().flat_map(|profile| {
+        let of_roles = profile.roles.values().flatten();
+        profile.args.iter().chain(of_roles)
+    });
+    let mut words = agent.command.iter().skip(1).chain(of_profile);
+    words.any(|word| word.contains(text))
+}
+
+/// The maximum length of the agent's prompts. A program that takes the prompt as an argument takes no more than an
+/// argument can hold.
+pub fn longest_prompt(agent: &Agent) -> Option<PromptLength> {
+    let profile = profile(agent).ok()?;
+    let is_argument = profile.prompt == Some(PromptForm::Argument);
+    if is_argument || places(agent, Profile::PROMPT) {
+        return Some(PromptLength::Bytes(Profile::LONGEST_ARGUMENT));
+    }
+    profile.longest_prompt
+}
+
+/// Returns the variables that Glee's environment hands to an agent because its program's profile names them. Their
+/// values are often API keys.
+pub fn handed_on(agent: &Agent) -> BTreeMap<String, String> {
+    let pass = profile(agent).map_or(&[][..], |profile| &profile.pass);
+    let vars = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    vars.filter(|(name, _)| pass.iter().any(|entry| names(entry, name)))
+        .collect()
+}
+
 pub(crate) fn check_effort(agent: &Agent) -> Result<(), AgentError> {
     let (Some(effort), kind) = (agent.effort, AdapterKind::of(agent)?) else {
         return Ok(());
     };
-    let has_option = |kind: &AdapterKind| kind.adapter().profile().effort_name.is_some();
-    if kind == AdapterKind::Replay || has_option(&kind) {
+    let has_option = |kind: &AdapterKind| !kind.adapter().profile().efforts.is_empty();
+    if kind == AdapterKind::Replay || !profile(agent)?.efforts.is_empty() {
         return Ok(());
     }
     let name = &agent.name;
@@ -154,7 +194,7 @@ mod tests {
         assert_eq!(AdapterKind::ALL.map(AdapterKind::as_str), values::ADAPTERS);
         assert_eq!(
             AdapterKind::PROGRAMS.map(AdapterKind::as_str),
-            glee_store::config::schema::KNOWN_PROGRAMS
+            glee_store::config::programs::KNOWN_PROGRAMS
         );
     }
 

@@ -1,5 +1,6 @@
 //! Calls an agent: finds the program, builds the command, runs the process and reads the answer.
 
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,12 +13,13 @@ use tracing::{Instrument as _, Span, info, info_span, warn};
 
 use super::record::{self, CallEnd, CallRecord};
 use super::{instead, price, retry};
+use crate::adapters::programs::described::Described;
 use crate::adapters::registry;
 use crate::calls::state_cache::StateCache;
 use crate::process::sandbox;
 use crate::{
-    AdapterKind, AgentError, Agents, AnswerText, Call, CallOutcome, Cooldown, Execute, Failed,
-    ProcessError, ProcessJob,
+    Adapter, AdapterKind, AgentError, Agents, AnswerText, Call, CallOutcome, Confinement, Cooldown,
+    Execute, Failed, Invocation, Output, ProcessError, ProcessJob, Profile,
 };
 use glee_builtin as builtin;
 use glee_model::domain::{Agent, CallMetadata, FailureKind, Usage};
@@ -246,10 +248,13 @@ impl Agents {
         recorded: &mut Option<CallRecord>,
     ) -> Result<CallOutcome, AgentError> {
         registry::check_effort(&call.agent)?;
-        let adapter = kind.adapter();
-        let profile = adapter.profile();
-        for kind in sandbox::programs(kind, &call.agent.command) {
-            refuse_modules(&call.agent, kind, call.root())?;
+        let described = call.agent.profile.as_deref().map(Described);
+        let adapter = match &described {
+            Some(described) => described as &dyn Adapter,
+            None => kind.adapter(),
+        };
+        for profile in sandbox::profiles(kind, &call.agent) {
+            refuse_modules(&call.agent, profile, call.root())?;
         }
         let path = self.program(&call.agent, call.root())?;
         let call = &Call {
@@ -283,8 +288,13 @@ impl Agents {
         for (path, content) in &invocation.files {
             record::private(path, content.as_bytes()).map_err(unwritten)?;
         }
-        record::private(&files.stdout.with_extension("prompt"), &invocation.stdin)
-            .map_err(unwritten)?;
+        // A prompt that is no input of the program is in its arguments or in a file.
+        let asked = if invocation.stdin.is_empty() {
+            call.prompt.as_bytes()
+        } else {
+            &invocation.stdin
+        };
+        record::private(&files.stdout.with_extension("prompt"), asked).map_err(unwritten)?;
         let record = recorded.insert(CallRecord::new(kind.as_str(), call, &invocation));
         record
             .write(&record::path(&files.stdout))
@@ -293,7 +303,7 @@ impl Agents {
         let job = ProcessJob {
             suspended: call.suspended.clone(),
             dialogue: dialogue.as_deref(),
-            marks: profile.marks,
+            marks: adapter.marks(),
             request: Some(&call.request),
             confinement,
             activity: &|line| {
@@ -324,20 +334,29 @@ impl Agents {
         }
         let has_failed = failed.is_some();
         outcome.answer = match (failed, outcome.answer) {
-            (None, Ok(answer)) => instead::checked(answer, &call.request, &profile, &output),
+            (None, Ok(answer)) => {
+                instead::checked(answer, &call.request, adapter.profile(), &output)
+            }
             (None, Err(reported)) => Err(reported),
             // The program's output can explain the failure more precisely than the exit code.
             (Some(ProcessError::ExitCode { .. }), Err(reported)) => Err(reported),
-            (Some(failed), _) => Err(instead::explained(failed, &output, call, &profile)),
+            (Some(failed), _) => Err(instead::explained(failed, &output, call, adapter.profile())),
         };
         let refused = reach
             .as_ref()
             .filter(|_| has_failed && output.transcript.held);
-        if let Some(path) = refused.and_then(|reach| reach.refused(&output.stderr_tail)) {
-            outcome.answer = outcome
-                .answer
-                .map_err(|error| error.hint(closed_path(path)));
-        }
+        let refused = refused.and_then(|reach| reach.refused(&output.stderr_tail));
+        outcome.answer = match (refused, outcome.answer) {
+            (Some(path), Err(error)) => Err(error.hint(closed_path(path))),
+            (None, Err(error)) if has_failed && output.transcript.held => Err(without_folder(
+                error,
+                agent,
+                reach.as_ref(),
+                &output,
+                &invocation,
+            )),
+            (_, answer) => answer,
+        };
         let text = match (&outcome.answer, &outcome.partial) {
             (Ok(AnswerText::Text(text)), _) | (Err(_), Some(text)) => Some(text),
             (Ok(AnswerText::File(_)), _) | (Err(_), None) => None,
@@ -347,7 +366,7 @@ impl Agents {
                 .map_err(unwritten)?;
         }
         if let Some(session) = &call.session
-            && profile.counts_sessions
+            && adapter.counts_sessions()
         {
             outcome.usage = outcome.usage.since(session.used);
         }
@@ -358,10 +377,45 @@ impl Agents {
     }
 }
 
+/// Adds to a failure that the sandbox kept a folder from the program, and the key that opens it.
+fn without_folder(
+    error: AgentError,
+    agent: &Agent,
+    held: Option<&Confinement>,
+    output: &Output,
+    invocation: &Invocation,
+) -> AgentError {
+    // Other failures have reasons of their own.
+    if !matches!(error.kind, FailureKind::Crashed | FailureKind::NotLoggedIn) {
+        return error;
+    }
+    let home = invocation.env.get(OsStr::new("HOME")).map(PathBuf::from);
+    let program = agent.command.first().map_or("", String::as_str);
+    let said = format!("{}\n{}", output.stderr_tail, error.message);
+    let (Some(held), Some(home)) = (held, home) else {
+        return error;
+    };
+    let Some(place) = sandbox::denied(held, program, &home, &said) else {
+        return error;
+    };
+    let below = place.strip_prefix(sandbox::real(&home)).unwrap_or(&place);
+    let place = printable::line(&format!("~/{}", below.display()));
+    let name = &agent.name;
+    let opened = match &agent.profile {
+        None => format!("`glee config set agents.{name}.profile '{{folders: [{place}]}}'`"),
+        Some(_) => format!(
+            "add `{place}` to `folders` in the profile of the agent, `agents.{name}.profile`"
+        ),
+    };
+    error.hint(format!(
+        "the sandbox keeps `{place}` from `{name}`; to open it for this agent alone: {opened}"
+    ))
+}
+
 fn closed_path(path: &Path) -> String {
     format!(
         "the sandbox keeps `{}` from agents that only read: move it into the tree or beside the agent's program, name it in \
-         the agent's `command` or `env`, or set `sandbox` to `off`",
+         the agent's `command` or `env` or with `folders` in its `profile`, or set `sandbox` to `off`",
         printable::line(&path.display().to_string())
     )
 }
@@ -414,9 +468,9 @@ fn millis(duration: Duration) -> u64 {
 }
 
 /// Fails if the tree contains modules that the program would load even in a read-only role.
-fn refuse_modules(agent: &Agent, kind: AdapterKind, root: &Path) -> Result<(), AgentError> {
-    let loads = kind.adapter().profile().loads;
-    let Some(folder) = loads
+fn refuse_modules(agent: &Agent, profile: &Profile, root: &Path) -> Result<(), AgentError> {
+    let Some(folder) = profile
+        .loads
         .iter()
         .find(|folder| root.join(folder).symlink_metadata().is_ok())
     else {
@@ -426,8 +480,10 @@ fn refuse_modules(agent: &Agent, kind: AdapterKind, root: &Path) -> Result<(), A
         "`{}` would run the modules in `{folder}` of the tree",
         agent.name
     );
-    let hint =
-        format!("use another agent, or move the folder away: no flag of {kind} prevents this");
+    let hint = format!(
+        "use another agent, or move the folder away: no flag of {} prevents this",
+        profile.name
+    );
     Err(AgentError::new(FailureKind::BadFlags, message).hint(hint))
 }
 

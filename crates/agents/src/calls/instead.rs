@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use jiff::Timestamp;
 use regex::Regex;
 
+use crate::adapters::profile;
 use crate::calls::error_classifier::{self, significant_line};
 use crate::{AgentError, AnswerText, Call, Output, ProcessError, Profile};
 use glee_model::domain::{FailureKind, Tag};
@@ -49,8 +50,10 @@ pub(super) fn checked(
         AnswerText::File(_) if output.transcript.stdout_bytes <= LONGEST as u64 => output.said(),
         AnswerText::File(_) => return Ok(answer),
     };
-    match limit(&said, request, output.ended) {
-        Some((kind, line)) => Err(profile.error(kind, line)),
+    let known = profile::known_line(profile, &said, output.ended);
+    let known = known.filter(|_| said.len() <= LONGEST && !is_answer(&said, request));
+    match known.or_else(|| limit(&said, request, output.ended)) {
+        Some((kind, line)) => Err(profile::error(profile, kind, line)),
         None => Ok(answer),
     }
 }
@@ -98,7 +101,7 @@ pub(super) fn explained(
     let error = failed.for_agent(&call.agent);
     AgentError {
         kind,
-        hint: profile.hint(kind),
+        hint: profile::hint(profile, kind),
         ..error
     }
 }

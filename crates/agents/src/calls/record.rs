@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{Call, Invocation};
+use crate::{Call, Invocation, Profile};
 use glee_model::domain::event::Transcript;
 use glee_model::domain::{AgentName, CallMetadata, FailureKind, Role, Usage};
 use glee_system::files;
@@ -56,7 +56,11 @@ impl CallRecord {
             adapter: adapter.to_owned(),
             program: invocation.program.clone(),
             version: call.program.version.clone(),
-            args: invocation.args.iter().map(text).collect(),
+            args: invocation
+                .args
+                .iter()
+                .map(|word| text(word).replace(&*call.prompt, Profile::PROMPT))
+                .collect(),
             environment: invocation.env.keys().map(text).collect(),
             directory: invocation.cwd.clone(),
             session: call.session_id().map(ToOwned::to_owned),

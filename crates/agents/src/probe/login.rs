@@ -4,6 +4,7 @@
 use std::env;
 
 use crate::AdapterKind;
+use crate::adapters::{profile, registry};
 use glee_model::domain::Agent;
 use glee_store::config::schema::address::ModelAddress;
 
@@ -14,7 +15,7 @@ const FILES: [&str; 3] = [".credentials.json", "auth.json", "oauth_creds.json"];
 pub enum Login {
     /// The variable or the file with the login.
     Found(String),
-    Missing(&'static str),
+    Missing(String),
     /// Either the agent needs no login, or Glee does not know where the agent's program stores the login.
     Unknown,
 }
@@ -23,22 +24,24 @@ pub fn login(agent: &Agent) -> Login {
     let Ok(kind) = AdapterKind::of(agent) else {
         return Login::Unknown;
     };
-    let profile = kind.adapter().profile();
+    let Ok(profile) = registry::profile(agent) else {
+        return Login::Unknown;
+    };
     if let (AdapterKind::Address, Ok(address)) = (kind, ModelAddress::parse(&agent.command)) {
         return match address.key {
             Some(name) if is_set(agent, &name) => Login::Found(name),
-            Some(_) if address.needs_key => Login::Missing(profile.login),
+            Some(_) if address.needs_key => Login::Missing(profile.login.clone()),
             _ => Login::Unknown,
         };
     }
-    let keys = profile.sees.iter().copied();
+    let keys = profile.pass.iter().map(String::as_str);
     let keys = keys.filter(|name| name.ends_with("_KEY") || name.ends_with("_TOKEN"));
     // A program in a cloud logs in with the cloud's credentials.
-    let clouds = profile.clouds.iter().map(|(choice, _)| *choice);
+    let clouds = profile.clouds.keys().map(String::as_str);
     if let Some(name) = keys.chain(clouds).find(|name| is_set(agent, name)) {
         return Login::Found(name.to_owned());
     }
-    let folders = profile.settings_folders();
+    let folders = profile::settings_folders(profile);
     let mut files = folders
         .into_iter()
         .flat_map(|folder| FILES.map(|file| folder.join(file)));
@@ -53,7 +56,7 @@ pub fn login(agent: &Agent) -> Login {
             | AdapterKind::Gemini
             | AdapterKind::Opencode
             | AdapterKind::Qwen,
-        ) => Login::Missing(profile.login),
+        ) => Login::Missing(profile.login.clone()),
         (None, _) => Login::Unknown,
     }
 }

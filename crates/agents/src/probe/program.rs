@@ -37,7 +37,7 @@ impl Program {
     }
 
     /// Fails if the program lacks one of the `flags`, which confine the program to its role.
-    pub fn need(&self, flags: &[&str]) -> Result<(), AgentError> {
+    pub fn need(&self, flags: &[String]) -> Result<(), AgentError> {
         let Some(flag) = flags.iter().find(|flag| !self.may_have(flag)) else {
             return Ok(());
         };
@@ -69,12 +69,16 @@ pub fn words(help: &str) -> BTreeSet<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::adapters::list;
 
     #[test]
     fn a_missing_safety_flag_is_named() {
         let mut program = Program::new("/bin/claude");
         assert_eq!(
-            (program.need(&["--tools"]), program.names("--restricted")),
+            (
+                program.need(&list(&["--tools"])),
+                program.names("--restricted")
+            ),
             (Ok(()), false)
         );
         program.words = Some(words(
@@ -82,11 +86,11 @@ mod tests {
         ));
         program.version = Some("1.0 (Claude Code)".to_owned());
         assert_eq!(
-            (program.need(&["--tools"]), program.names("-p")),
+            (program.need(&list(&["--tools"])), program.names("-p")),
             (Ok(()), true)
         );
         assert_eq!(
-            program.need(&["--tools", "--setting-sources"]).map_err(|error| error.message),
+            program.need(&list(&["--tools", "--setting-sources"])).map_err(|error| error.message),
             Err("`/bin/claude` (1.0 (Claude Code)) has no `--setting-sources`, which confines the program to its role"
                 .to_owned())
         );

@@ -67,8 +67,8 @@ impl Agents {
         let helps = profile
             .helps
             .iter()
-            .map(|help| self.printed(&agent.env, path, help));
-        let version = self.printed(&agent.env, path, &["--version"]);
+            .map(|help| self.printed(&agent.env, path, help.iter().map(String::as_str)));
+        let version = self.printed(&agent.env, path, ["--version"]);
         let (version, helps) = join(version, join_all(helps)).await;
         let mut entry = KnownProgram {
             version: version.and_then(|text| version_in(&text)),
@@ -89,18 +89,14 @@ impl Agents {
 
     pub async fn version_of(&self, program: &str, root: &Path) -> Option<String> {
         let path = self.runner.find(&[program.to_owned()], root).ok()?;
-        version_in(
-            &self
-                .printed(&BTreeMap::new(), &path, &["--version"])
-                .await?,
-        )
+        version_in(&self.printed(&BTreeMap::new(), &path, ["--version"]).await?)
     }
 
-    async fn printed(
+    async fn printed<'a>(
         &self,
         set: &BTreeMap<String, String>,
         path: &Path,
-        args: &[&str],
+        args: impl IntoIterator<Item = &'a str>,
     ) -> Option<String> {
         // The program runs outside the tree, so that the tree's settings do not apply.
         let folder = tempfile::tempdir().ok()?;

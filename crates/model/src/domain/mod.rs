@@ -17,6 +17,7 @@ mod words;
 pub use advice::Advice;
 pub use agents::agent::{Agent, Effort, Role};
 pub use agents::failure::FailureKind;
+pub use agents::profile::{Known, OutputForm, Profile, PromptForm, PromptLength};
 pub use agents::reads::{HashedRead, ReadExtent, ReadSet, TracedRead};
 pub use agents::usage::{CallMetadata, Caps, Price, Spent, Usage};
 pub use agreement::consensus::{Assessment, Class, Corroboration, Position, dissent};

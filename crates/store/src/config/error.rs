@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::config::{
-    files::file::FileError, files::paths::PROJECT_FILE, origin::Origin,
+    files::file::FileError, files::paths::PROJECT_FILE, origin::Origin, programs,
     schema::address::ModelAddressError, schema::suggest::closest, schema::values::InvalidValue,
 };
 use glee_model::domain::{Advice, Role};
@@ -73,6 +73,18 @@ pub enum ConfigError {
         kind: String,
         its: Role,
         role: Role,
+    },
+    #[error("{place}the agent `{name}` has a profile and the adapter `{adapter}`")]
+    ProfileOfAdapter {
+        place: Origin,
+        name: String,
+        adapter: String,
+    },
+    #[error("{place}there is no profile `{name}`")]
+    NoProfile {
+        place: Origin,
+        name: String,
+        file: PathBuf,
     },
     #[error("{place}the adapter of the agent `{name}` does not match its command `{command}`")]
     Adapter {
@@ -157,6 +169,18 @@ impl Advice for ConfigError {
             }
             Self::BuiltinRole { its, .. } => Some(format!("write `role: {its}`")),
             Self::Address { error, .. } => error.hint(),
+            Self::ProfileOfAdapter { .. } => Some("remove `adapter` or `profile`: a profile describes a program without an adapter".to_owned()),
+            Self::NoProfile { name, file, .. } => {
+                let known = programs::described().map(|profile| profile.name.as_str());
+                Some(match closest(name, known.clone()) {
+                    Some(near) => did_you_mean(near),
+                    None => format!(
+                        "write it to {}, or use one of {}",
+                        file.display(),
+                        known.collect::<Vec<_>>().join(", ")
+                    ),
+                })
+            }
             Self::Adapter { .. } => Some("remove `adapter`, which Glee derives from the command".to_owned()),
             Self::BothWays { tag, mandatory, optional } => {
                 Some(format!("remove `{tag}` from `{mandatory}` or from `{optional}`"))

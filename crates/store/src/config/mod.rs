@@ -7,6 +7,7 @@ pub mod files;
 pub mod layers;
 pub mod origin;
 pub mod presets;
+pub mod programs;
 pub mod schema;
 pub mod settings;
 pub mod trust;

@@ -10,6 +10,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::config::programs::ProfileForm;
 use crate::config::schema::forms::{
     Adapter, Age, Command, Commands, Id, LinkFormat, Model, Money, Name, Price, ReuseForm,
     Reviewers, Size, Tags, Threshold, Url, Variables, Whole, Words,
@@ -18,7 +19,7 @@ use crate::config::schema::values::{
     As, ConfirmAbove, Count, Delay, Hyperlink, OrAll, OrNone, ReuseMode, ReviewerChoice, Time,
 };
 use glee_model::domain::{
-    Agent, AgentName, Caps, Disposition, Effort, Price as Dollars, Role, Route,
+    Agent, AgentName, Caps, Disposition, Effort, Price as Dollars, Profile, Role, Route,
 };
 use glee_model::rules::consensus::Policy;
 
@@ -125,6 +126,9 @@ pub(crate) struct AgentForm {
     /// The price of the model's tokens. Glee uses this price if the program reports no cost.
     #[serde(default, with = "As::<Option<Price>>")]
     price: Option<Dollars>,
+    /// How Glee calls a program for which Glee has no adapter: the name of a profile, or a profile.
+    #[serde(default, with = "As::<Option<ProfileForm>>")]
+    profile: Option<Box<Profile>>,
 }
 
 section! {

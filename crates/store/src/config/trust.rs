@@ -1,7 +1,7 @@
 //! A project's configuration file needs trust if the file runs programs or sets variables. Trust is the user's
 //! approval. A command needs no trust if the whole command is the name of an embedded agent or of a known program.
 //! Every other command needs trust. An adapter needs trust if the adapter is not the default adapter of the
-//! command. Each of the settings `env`, `review.verify`, `watch.notify`, `notify.command` and `advisories.url`
+//! command. A profile of an agent needs trust. Each of the settings `env`, `review.verify`, `watch.notify`, `notify.command` and `advisories.url`
 //! needs trust, unless the value is empty or `none`. If a command names a file in the tree, the file needs trust.
 //! Templates in `.glee/prompts` need trust too. Rules in `.glee/rules` contain only data, so the rules need no
 //! trust. The trust hash covers only the content that needs trust. Changes to comments, to the order of keys, or
@@ -15,7 +15,8 @@ use std::{fs, io};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::schema::{KNOWN_PROGRAMS, values::words};
+use super::programs::KNOWN_PROGRAMS;
+use super::schema::values::words;
 use crate::config::files::scripts::{self, Roots};
 use crate::config::layers::layer::{GivenAgent, Layer};
 use crate::config::{error::TrustError, files::yaml::flow, layers::resolve::adapter_of};
@@ -188,6 +189,23 @@ fn relevant(agent: &GivenAgent, runs: &mut Vec<String>) -> Map<String, Value> {
                 agent.name,
                 flow(adapter)
             ));
+        }
+    }
+    if let Some(profile) = given("profile") {
+        relevant.insert("profile".to_owned(), profile.clone());
+        runs.push(format!(
+            "{} (the profile of agent `{}`)",
+            flow(profile),
+            agent.name
+        ));
+        for (key, what) in [
+            ("pass", "is handed on to"),
+            ("folders", "is opened to"),
+            ("files", "is opened to"),
+        ] {
+            let listed = words(&profile[key]);
+            let listed = listed.iter();
+            runs.extend(listed.map(|word| format!("{word} ({what} agent `{}`)", agent.name)));
         }
     }
     if let Some(Value::Object(variables)) = given("env").filter(|env| *env != &json!({})) {

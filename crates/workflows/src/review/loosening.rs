@@ -343,6 +343,7 @@ fn of_agent(now: &Agent, than: &Agent) -> Vec<Loosened> {
         timeout: _,
         backup,
         price: _,
+        profile,
     } = now;
     // No focus means that a reviewer looks for everything.
     let is_narrower = !focus.is_empty()
@@ -354,6 +355,7 @@ fn of_agent(now: &Agent, than: &Agent) -> Vec<Loosened> {
         ("model", *model != than.model, "another model"),
         ("effort", *effort < than.effort, "less effort"),
         ("env", *env != than.env, "other variables"),
+        ("profile", *profile != than.profile, "another profile"),
         (
             "backup",
             backup.is_some() && *backup != than.backup,

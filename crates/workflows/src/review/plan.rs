@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use crate::review::recorded::reuse::instructions::is_instruction;
 use crate::review::state::ReviewState;
-use glee_agents::AdapterKind;
+use glee_agents::adapters::registry;
 use glee_model::domain::event::{Event, FixRequest, Mode, Plan};
 use glee_model::domain::{Advice, Agent, AgentName, FindingId, Role, Route, SkipReason};
 use glee_model::rules::consensus::Policy;
@@ -184,10 +184,8 @@ const OF_PROMPT: u64 = 8;
 pub fn shard_limit(settings: &Settings) -> u64 {
     let mut limit = settings.review.max_shard_size;
     for agent in reviewers(settings).unwrap_or_default() {
-        let kind = AdapterKind::of(agent).ok();
-        let longest = kind.and_then(|kind| kind.adapter().profile().longest_prompt);
-        if let Some((longest, _)) = longest {
-            limit = limit.min(longest as u64 / OF_PROMPT);
+        if let Some(longest) = registry::longest_prompt(agent) {
+            limit = limit.min(longest.most() as u64 / OF_PROMPT);
         }
     }
     limit

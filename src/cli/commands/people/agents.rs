@@ -13,11 +13,13 @@ use super::check::NO_AGENT;
 use crate::cli::context::{CommandResult, Globals, JsonFlag, pretty, print, settings, stream};
 use crate::cli::style::{self, Color, Style};
 use glee_agents::error::AgentError;
+use glee_agents::probe::locate;
 use glee_agents::process::own_process;
 use glee_agents::{AdapterKind, Agents, ProcessRunner};
-use glee_model::domain::{Agent, AgentName, ExitReason, Role};
+use glee_model::domain::{Agent, AgentName, ExitReason, Known, Role};
 use glee_protocol::calls::kind::JsonForm;
 use glee_protocol::{request, secrets, text::printable};
+use glee_store::config::programs;
 
 /// List connected agents with their programs and versions, or check each agent with a call
 #[derive(Debug, clap::Args)]
@@ -27,6 +29,7 @@ Glee prints the version of each supported program, and marks missing programs.
 Examples:
   glee agents                               list the connected agents
   glee agents --check                       ask each agent a harmless question, at a small cost
+  glee agents --known                       list the programs that Glee can call
   glee agents --json | jq '.[].program'
   glee agents schema request                the input of agents with the adapter `json`")]
 pub(crate) struct Args {
@@ -36,6 +39,9 @@ pub(crate) struct Args {
     /// what the call costs
     #[arg(long)]
     check: bool,
+    /// List the programs that Glee knows, and whether each is installed
+    #[arg(long, conflicts_with = "check")]
+    known: bool,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -65,6 +71,7 @@ fn forms() -> impl TypedValueParser<Value = JsonForm> {
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     match &args.command {
         Some(Command::Schema { form, .. }) => print_json(&(form.schema)()),
+        None if args.known => known(&args.output, globals),
         None if args.check => super::check::run(&args.output, globals),
         Some(Command::List(output)) => list(output, globals),
         None => list(&args.output, globals),
@@ -97,6 +104,66 @@ fn list(output: &JsonFlag, globals: &Globals) -> CommandResult {
     if !trusted {
         globals.say("this project is not trusted, so Glee did not run the agents' programs to find their versions; see `glee trust`");
     }
+    Ok(ExitReason::Clean)
+}
+
+/// A program that Glee can call.
+#[derive(Debug, Serialize)]
+struct KnownProgram<'a> {
+    name: &'a str,
+    /// Whether the program itself was tested, or follows its documentation.
+    known: Known,
+    adapter: &'a str,
+    login: &'a str,
+    /// The variables that the program is handed, beside those that every agent gets.
+    pass: &'a [String],
+    /// The folders that the program reads and writes in every role.
+    folders: &'a [String],
+    program: Option<PathBuf>,
+}
+
+fn known(output: &JsonFlag, globals: &Globals) -> CommandResult {
+    let path = std::env::var_os("PATH");
+    let root = std::env::current_dir().unwrap_or_default();
+    let rows: Vec<KnownProgram<'_>> = programs::all()
+        .iter()
+        .map(|profile| KnownProgram {
+            name: &profile.name,
+            known: profile.known.unwrap_or(Known::Described),
+            adapter: AdapterKind::parse(&profile.name).map_or("text", AdapterKind::as_str),
+            login: &profile.login,
+            pass: &profile.pass,
+            folders: &profile.folders,
+            program: locate::find(&[profile.name.clone()], &root, path.as_deref()).ok(),
+        })
+        .collect();
+    if output.json {
+        return print_json(&rows);
+    }
+    let head = ["NAME", "KNOWN", "PROGRAM", "LOGIN"].map(ToOwned::to_owned);
+    let cells = rows.iter().map(|row| {
+        let program = row.program.as_ref();
+        [
+            row.name.to_owned(),
+            match row.known {
+                Known::Tested => "tested".to_owned(),
+                Known::Described => "described".to_owned(),
+            },
+            program.map_or_else(
+                || "-".to_owned(),
+                |path| printable::line(&path.display().to_string()),
+            ),
+            row.login.to_owned(),
+        ]
+    });
+    let table: Vec<[String; 4]> = std::iter::once(head).chain(cells).collect();
+    let style = globals.table_style();
+    let lines = style::table(&table, &[]);
+    let lines: Vec<String> = lines
+        .iter()
+        .map(|line| style.cut(line, style.width).trim_end().to_owned() + "\n")
+        .collect();
+    stream::out(&lines.concat())?;
     Ok(ExitReason::Clean)
 }
 

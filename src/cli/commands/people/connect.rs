@@ -10,8 +10,9 @@ use glee_agents::probe::login::{Login, login};
 use glee_model::domain::{Advice as _, Agent, ExitReason, Role};
 use glee_store::config;
 use glee_store::config::files::edit::{self, EditError};
+use glee_store::config::programs;
+use glee_store::config::schema::BUILTINS;
 use glee_store::config::schema::address::{self, ModelAddress};
-use glee_store::config::schema::{BUILTINS, KNOWN_PROGRAMS};
 use glee_store::config::settings::Settings;
 
 /// Connect an agent in a role
@@ -25,12 +26,14 @@ Examples:
   glee connect http://127.0.0.1:11434/v1 --model qwen3-coder --role reviewer
   glee connect openai:gpt-5.2 --role judge
   glee connect mine --role reviewer --command './my-reviewer.sh --fast'
+  glee connect mine --role reviewer --command 'mycoder -p {prompt}'
 
-Glee supports claude, codex, gemini, opencode, qwen and copilot, and includes builtin:rules (a \
-reviewer), builtin:fixer (a coder) and builtin:referee (a judge). Connect any other program with \
---command. The program reads the prompt from stdin and answers in prose, or in JSON with --adapter \
-json. A model needs no program: give the address of its server, or openai:, anthropic:, gemini: or \
-ollama: and the model.")]
+Glee supports claude, codex, gemini, opencode, qwen and copilot, knows the programs that `glee agents \
+--known` lists, and includes builtin:rules (a reviewer), builtin:fixer (a coder) and builtin:referee \
+(a judge). Connect any other program with --command. The program reads the prompt from stdin, or where \
+its command has {prompt} or {prompt_file}, and answers in prose, or in JSON with --adapter json. A model \
+needs no program: give the address of its server, or openai:, anthropic:, gemini: or ollama: and the \
+model.")]
 pub(crate) struct Args {
     /// The agent: a supported program, an embedded agent, the address of a model's server, a connected agent that gets
     /// another role, or a new name together with `--command`
@@ -57,6 +60,10 @@ pub(crate) struct Args {
     /// from the command]
     #[arg(long)]
     adapter: Option<String>,
+    /// The profile of the agent's program: the name of a known program, or of a file `profiles/NAME.yml` beside the
+    /// configuration
+    #[arg(long)]
+    profile: Option<String>,
     /// The time limit of one call of the agent, such as 10m
     #[arg(long)]
     timeout: Option<String>,
@@ -74,7 +81,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     // `glee connect mine --role reviewer --command ...` creates the agent `mine-reviewer`. A later command can use
     // the short name `mine`. For this short name, the variable `twin` is the agent `mine-reviewer`.
     let twin = named.or_else(|| {
-        let is_program = KNOWN_PROGRAMS.contains(&args.agent.as_str());
+        let is_program = programs::known(&args.agent).is_some();
         agents
             .iter()
             .find(|agent| !is_program && agent.name.0 == default_name(&args.agent, agent.role))
@@ -163,6 +170,12 @@ fn further(
         ("adapter", needs_adapter.then(|| json!(twin.adapter))),
         ("model", twin.model.as_ref().map(|model| json!(model))),
         ("env", (!twin.env.is_empty()).then(|| json!(twin.env))),
+        (
+            "profile",
+            twin.profile
+                .as_ref()
+                .map(|profile| programs::written(profile)),
+        ),
     ];
     for (key, value) in kept {
         if let Some(value) = value {
@@ -322,12 +335,11 @@ fn command(args: &Args, role: Role) -> Result<String, CommandError> {
             }
         };
     }
-    if KNOWN_PROGRAMS.contains(&agent) {
+    if programs::known(agent).is_some() {
         return Ok(agent.to_owned());
     }
-    let known = KNOWN_PROGRAMS
-        .into_iter()
-        .chain(BUILTINS.map(|(name, _)| name));
+    let names = programs::all().iter().map(|profile| profile.name.as_str());
+    let known = names.clone().chain(BUILTINS.map(|(name, _)| name));
     let hint = match config::closest(agent, known) {
         Some(name) if BUILTINS.iter().any(|(builtin, _)| *builtin == name) => {
             format!("did you mean `builtin:{name}`?")
@@ -336,7 +348,7 @@ fn command(args: &Args, role: Role) -> Result<String, CommandError> {
         None => format!(
             "give its command: `glee connect {agent} --role {role} --command '<program> <arguments>'`; \
              Glee knows {}",
-            KNOWN_PROGRAMS.join(", ")
+            names.collect::<Vec<_>>().join(", ")
         ),
     };
     Err(CommandError::usage(format!("`{agent}` is not a supported program")).hint(hint))
@@ -382,7 +394,11 @@ fn entry(
             add(key, &config::flow(&json!(words)))?;
         }
     }
-    for (key, value) in [("model", &args.model), ("timeout", &args.timeout)] {
+    for (key, value) in [
+        ("model", &args.model),
+        ("timeout", &args.timeout),
+        ("profile", &args.profile),
+    ] {
         if let Some(value) = value {
             add(key, value)?;
         }
@@ -442,7 +458,7 @@ mod tests {
             );
         }
         assert_eq!(
-            KNOWN_PROGRAMS,
+            programs::KNOWN_PROGRAMS,
             AdapterKind::PROGRAMS.map(AdapterKind::as_str)
         );
     }

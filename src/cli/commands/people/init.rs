@@ -10,7 +10,8 @@ use glee_agents::probe::locate;
 use glee_model::domain::{ExitReason, Role};
 use glee_model::rules::consensus;
 use glee_store::config::files::file::{self, Links};
-use glee_store::config::schema::{BUILTINS, KNOWN_PROGRAMS};
+use glee_store::config::programs;
+use glee_store::config::schema::BUILTINS;
 
 /// Set Glee up in this project: find installed agents and connect them
 #[derive(Debug, clap::Args)]
@@ -52,8 +53,9 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         ));
     }
     let path = std::env::var_os("PATH");
-    let installed: Vec<&str> = KNOWN_PROGRAMS
-        .into_iter()
+    let known = programs::all().iter().map(|profile| profile.name.as_str());
+    let installed: Vec<&str> = known
+        .clone()
         .filter(|program| {
             locate::find(
                 &[(*program).to_owned()],
@@ -66,7 +68,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     globals.say(&match installed.as_slice() {
         [] => format!(
             "none of {} is installed; the embedded agents are available",
-            KNOWN_PROGRAMS.join(", ")
+            known.collect::<Vec<_>>().join(", ")
         ),
         installed => format!("installed: {}", installed.join(", ")),
     });

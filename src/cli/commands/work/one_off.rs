@@ -4,14 +4,15 @@
 use std::collections::BTreeMap;
 
 use crate::cli::context::CommandError;
-use glee_agents::adapters::registry::AdapterKind;
-use glee_model::domain::{Agent, AgentName, Role};
+use glee_agents::adapters::registry::{self, AdapterKind};
+use glee_model::domain::{Agent, AgentName, Profile, Role};
 use glee_protocol::text::printable;
 use glee_store::config;
 use glee_store::config::layers::resolve::adapter_of;
+use glee_store::config::programs::KNOWN_PROGRAMS;
+use glee_store::config::schema::BUILTINS;
 use glee_store::config::schema::address::{self, ModelAddress};
 use glee_store::config::schema::values::ReviewerChoice;
-use glee_store::config::schema::{BUILTINS, KNOWN_PROGRAMS};
 use glee_store::config::settings::Settings;
 
 /// If the list `with` is not empty, only the reviewers in this list review the code. The reviewers use the model
@@ -178,6 +179,7 @@ fn reviewer(settings: &mut Settings, program: &str, taken: &[usize]) -> usize {
             timeout: None,
             backup: None,
             price: None,
+            profile: None,
         });
         settings.agents.len() - 1
     })
@@ -187,7 +189,10 @@ fn set_model(agent: &mut Agent, model: Option<&str>) -> Result<(), CommandError>
     let Some(model) = model else { return Ok(()) };
     config::typed(&format!("agents.{}.model", agent.name), model)?;
     let kind = AdapterKind::of(agent)?;
-    if kind.adapter().profile().model.is_empty() && kind != AdapterKind::Replay {
+    let takes_model = !registry::profile(agent)?.model.is_empty()
+        || registry::places(agent, Profile::MODEL)
+        || kind == AdapterKind::Replay;
+    if !takes_model {
         let name = &agent.name;
         return Err(CommandError::usage(format!(
             "the model of `{name}` cannot be set: the adapter `{kind}` has no option for a model"

@@ -2,31 +2,38 @@
 //! the code, and there are no tools.
 
 use std::ffi::OsStr;
+use std::sync::LazyLock;
 
 use serde::Deserialize as _;
 use serde_json::Value;
 
 use crate::adapters::command::whole;
-use crate::adapters::{Adapter, Profile, ProgressEvent, ReportedError, string};
+use crate::adapters::{Adapter, ProgressEvent, ReportedError, string};
 use crate::address::message::{ARGUMENT, ServerEvent, ServerQuestion};
 use crate::process::environment::environment;
 use crate::schema::strict;
-use crate::{AgentError, Call, Invocation, ParsedOutput};
+use crate::{AgentError, Call, Invocation, ParsedOutput, Profile};
 use glee_model::domain::{Advice as _, FailureKind, Usage};
 use glee_store::config::schema::address::ModelAddress;
 
 pub(crate) struct Address;
 
 impl Adapter for Address {
-    fn profile(&self) -> Profile {
-        Profile {
-            name: "address",
+    fn profile(&self) -> &Profile {
+        static PROFILE: LazyLock<Profile> = LazyLock::new(|| {
+            Profile {
             login: "set the environment variable with the key of the server; the agent's `command` can name the \
-                    variable after the address",
-            prints_events: true,
-            model: "model",
-            ..Profile::default()
+                    variable after the address"
+                .to_owned(),
+            model: "model".to_owned(),
+            ..Profile::named("address")
         }
+        });
+        &PROFILE
+    }
+
+    fn prints_events(&self) -> bool {
+        true
     }
 
     fn command(&self, call: &Call) -> Result<Invocation, AgentError> {

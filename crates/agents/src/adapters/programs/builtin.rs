@@ -1,21 +1,20 @@
 //! The embedded agents: Glee starts itself, with the request as JSON on stdin.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
-use glee_model::domain::{Advice as _, FailureKind};
+use glee_model::domain::{Advice as _, FailureKind, Profile};
 
-use crate::{Adapter, AgentError, Call, CallOutcome, Invocation, Output, Profile};
+use crate::{Adapter, AgentError, Call, CallOutcome, Invocation, Output};
 use glee_builtin::{ARGUMENT, Builtin, BuiltinError};
 
 #[derive(Debug)]
 pub(crate) struct BuiltinAdapter;
 
 impl Adapter for BuiltinAdapter {
-    fn profile(&self) -> Profile {
-        Profile {
-            name: "builtin",
-            ..Profile::default()
-        }
+    fn profile(&self) -> &Profile {
+        static PROFILE: LazyLock<Profile> = LazyLock::new(|| Profile::named("builtin"));
+        &PROFILE
     }
 
     fn command(&self, call: &Call) -> Result<Invocation, AgentError> {

@@ -7,74 +7,26 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
+use crate::adapters::programs;
 use crate::adapters::{ReportedError, list, number, owned, string, text, tokens};
 use crate::{Adapter, Call, LineMarks, ParsedOutput, Profile, ProgressEvent};
-use glee_model::domain::{Effort, FailureKind, Role, Usage};
+use glee_model::domain::{FailureKind, Role, Usage};
 
 pub struct Claude;
 
 impl Adapter for Claude {
-    fn profile(&self) -> Profile {
-        Profile {
-            name: "claude",
-            login: "log in: run `claude` and type `/login`, or set ANTHROPIC_API_KEY",
-            prints_events: true,
-            helps: &[&["--help"]],
-            required: &[
-                "--setting-sources",
-                "--strict-mcp-config",
-                "--tools",
-                "--permission-mode",
-            ],
-            longest_prompt: Some((10_000_000, "bytes")),
-            schema: "--json-schema",
-            resume: "--resume",
-            model: "--model",
-            effort: "--effort",
-            effort_name: Some(Effort::as_str),
-            raises_effort: true,
-            // Of the variables `CLAUDE_CODE_*`, some connect a program with the Claude Code that started it.
-            sees: &[
-                "ANTHROPIC_API_KEY",
-                "ANTHROPIC_AUTH_TOKEN",
-                "CLAUDE_CODE_OAUTH_TOKEN",
-                "ANTHROPIC_*",
-                "CLAUDE_CONFIG_DIR",
-                "CLAUDE_CODE_USE_*",
-                "CLAUDE_CODE_SKIP_*",
-                "CLAUDE_CODE_CLIENT_*",
-                "CLAUDE_CODE_API_KEY_HELPER_TTL_MS",
-                "CLAUDE_CODE_MAX_OUTPUT_TOKENS",
-                "AWS_*",
-                "CLOUD_ML_REGION",
-                "VERTEX_REGION_*",
-                "GOOGLE_APPLICATION_CREDENTIALS",
-                "GOOGLE_CLOUD_PROJECT",
-                "GCLOUD_PROJECT",
-                "CLOUDSDK_CONFIG",
-                "AZURE_*",
-            ],
-            clouds: &[
-                ("CLAUDE_CODE_USE_BEDROCK", ".aws"),
-                ("CLAUDE_CODE_USE_MANTLE", ".aws"),
-                ("CLAUDE_CODE_USE_VERTEX", ".config/gcloud"),
-                ("CLAUDE_CODE_USE_FOUNDRY", ".azure"),
-            ],
-            sets: &[
-                ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
-                ("DISABLE_AUTOUPDATER", "1"),
-                ("CLAUDE_CODE_MAX_RETRIES", "0"),
-            ],
-            folders: &[
-                ("CLAUDE_CONFIG_DIR", ".claude", ""),
-                ("XDG_CACHE_HOME", ".cache", "claude-cli-nodejs"),
-            ],
-            files: &[".claude.json"],
-            marks: LineMarks {
-                preamble: Some(&[r#"{"type":"system""#]),
-                fruitless: None,
-            },
-            ..Profile::default()
+    fn profile(&self) -> &Profile {
+        programs::known("claude")
+    }
+
+    fn prints_events(&self) -> bool {
+        true
+    }
+
+    fn marks(&self) -> LineMarks {
+        LineMarks {
+            preamble: Some(&[r#"{"type":"system""#]),
+            fruitless: None,
         }
     }
 

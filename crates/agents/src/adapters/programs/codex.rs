@@ -6,12 +6,13 @@
 
 use serde_json::Value;
 
+use crate::adapters::programs;
 use crate::adapters::{ReportedError, assemble, list, owned, string, text, tokens, whole};
 use crate::schema::strict;
 use crate::{
     Adapter, AgentError, Call, Invocation, LineMarks, ParsedOutput, Profile, ProgressEvent,
 };
-use glee_model::domain::{Effort, FailureKind, Role};
+use glee_model::domain::{Effort, Role};
 
 const NOT_FOR_A_JUDGE: [&str; 7] = [
     "shell_tool",
@@ -32,35 +33,23 @@ const PREAMBLE: [&str; 3] = [
 pub struct Codex;
 
 impl Adapter for Codex {
-    fn profile(&self) -> Profile {
-        Profile {
-            name: "codex",
-            login: "log in with `codex login`, or set the key that its provider names",
-            prints_events: true,
-            helps: &[&["exec", "--help"], &["features", "list"]],
-            required: &["--sandbox", "--json"],
-            longest_prompt: Some((1_048_576, "characters")),
-            model: "-m",
-            effort_name: Some(effort_name),
-            sees: &[
-                "CODEX_HOME",
-                "CODEX_API_KEY",
-                "OPENAI_API_KEY",
-                "OPENAI_*",
-                "CODEX_CA_CERTIFICATE",
-                "AZURE_OPENAI_*",
-                "AWS_BEARER_TOKEN_BEDROCK",
-                "AWS_REGION",
-            ],
-            folders: &[("CODEX_HOME", ".codex", "")],
-            marks: LineMarks {
-                preamble: Some(&PREAMBLE),
-                fruitless: None,
-            },
-            exit_codes: &[(&[2], FailureKind::BadFlags)],
-            counts_sessions: true,
-            ..Profile::default()
+    fn profile(&self) -> &Profile {
+        programs::known("codex")
+    }
+
+    fn prints_events(&self) -> bool {
+        true
+    }
+
+    fn marks(&self) -> LineMarks {
+        LineMarks {
+            preamble: Some(&PREAMBLE),
+            fruitless: None,
         }
+    }
+
+    fn counts_sessions(&self) -> bool {
+        true
     }
 
     fn args(&self, call: &Call) -> Vec<String> {
@@ -90,9 +79,8 @@ impl Adapter for Codex {
             .agent
             .effort
             .or(call.request.task.wants_effort().then_some(Effort::High));
-        settings.extend(
-            effort.map(|effort| format!("model_reasoning_effort=\"{}\"", effort_name(effort))),
-        );
+        let effort = effort.and_then(|effort| self.profile().effort_name(effort));
+        settings.extend(effort.map(|name| format!("model_reasoning_effort=\"{name}\"")));
         if let Some(provider) = provider(&call.agent.command) {
             settings.push(format!("model_providers.{provider}.request_max_retries=0"));
             settings.push(format!("model_providers.{provider}.stream_max_retries=0"));
@@ -122,7 +110,7 @@ impl Adapter for Codex {
             .map_or_else(|| list(&["-"]), |session| list(&["resume", session, "-"]));
         Ok(Invocation {
             files,
-            ..assemble(&self.profile(), call, args, last)?
+            ..assemble(self.profile(), call, args, last)?
         })
     }
 
@@ -193,14 +181,6 @@ fn parse_item(parsed: &mut ParsedOutput, event: &Value) {
     }
     if let Some(answer) = &parsed.answer {
         parsed.text.clone_from(answer);
-    }
-}
-
-fn effort_name(effort: Effort) -> &'static str {
-    if effort == Effort::Max {
-        "xhigh"
-    } else {
-        effort.as_str()
     }
 }
 

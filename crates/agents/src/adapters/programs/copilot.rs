@@ -5,9 +5,10 @@
 
 use serde_json::Value;
 
+use crate::adapters::programs;
 use crate::adapters::{ReportedError, list, number, owned, string};
 use crate::{Adapter, Call, LineMarks, ParsedOutput, Profile, ProgressEvent};
-use glee_model::domain::{Effort, Role};
+use glee_model::domain::Role;
 
 const PREAMBLE: [&str; 4] = [
     r#"{"type":"session."#,
@@ -19,43 +20,18 @@ const PREAMBLE: [&str; 4] = [
 pub struct Copilot;
 
 impl Adapter for Copilot {
-    fn profile(&self) -> Profile {
-        Profile {
-            name: "copilot",
-            login: "log in with `copilot login`, or set COPILOT_GITHUB_TOKEN",
-            prints_events: true,
-            helps: &[&["--help"]],
-            required: &[
-                "--available-tools",
-                "--allow-tool",
-                "--disable-builtin-mcps",
-                "--no-ask-user",
-                "--no-custom-instructions",
-            ],
-            resume: "--resume=",
-            model: "--model",
-            effort: "--reasoning-effort",
-            effort_name: Some(Effort::as_str),
-            sees: &[
-                "COPILOT_PROVIDER_API_KEY",
-                "COPILOT_GITHUB_TOKEN",
-                "GH_TOKEN",
-                "GITHUB_TOKEN",
-                "GH_HOST",
-                "COPILOT_PROVIDER_*",
-                "COPILOT_MODEL",
-                "COPILOT_OFFLINE",
-                "COPILOT_HOME",
-            ],
-            folders: &[
-                ("COPILOT_HOME", ".copilot", ""),
-                ("XDG_CACHE_HOME", ".cache", "copilot"),
-            ],
-            marks: LineMarks {
-                preamble: Some(&PREAMBLE),
-                fruitless: None,
-            },
-            ..Profile::default()
+    fn profile(&self) -> &Profile {
+        programs::known("copilot")
+    }
+
+    fn prints_events(&self) -> bool {
+        true
+    }
+
+    fn marks(&self) -> LineMarks {
+        LineMarks {
+            preamble: Some(&PREAMBLE),
+            fruitless: None,
         }
     }
 

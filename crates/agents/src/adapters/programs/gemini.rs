@@ -7,61 +7,26 @@
 
 use serde_json::Value;
 
+use crate::adapters::programs;
 use crate::adapters::{ReportedError, list, owned, string, text, tokens};
 use crate::{Adapter, Call, LineMarks, ParsedOutput, Profile, ProgressEvent};
-use glee_model::domain::{FailureKind, Role};
+use glee_model::domain::Role;
 
 pub struct Gemini;
 
 impl Adapter for Gemini {
-    fn profile(&self) -> Profile {
-        Profile {
-            name: "gemini",
-            login: "log in: run `gemini` once, or set GEMINI_API_KEY",
-            prints_events: true,
-            helps: &[&["--help"]],
-            required: &[
-                "--skip-trust",
-                "--approval-mode",
-                "--extensions",
-                "--allowed-mcp-server-names",
-            ],
-            longest_prompt: Some((8 << 20, "bytes")),
-            resume: "--resume",
-            model: "-m",
-            sees: &[
-                "GEMINI_API_KEY",
-                "GOOGLE_API_KEY",
-                "GEMINI_MODEL",
-                "GOOGLE_GEMINI_BASE_URL",
-                "GOOGLE_VERTEX_BASE_URL",
-                "GOOGLE_CLOUD_*",
-                "GOOGLE_GENAI_*",
-                "GOOGLE_APPLICATION_CREDENTIALS",
-                "CLOUDSDK_CONFIG",
-            ],
-            clouds: &[
-                ("GOOGLE_GENAI_USE_VERTEXAI", ".config/gcloud"),
-                ("GOOGLE_GENAI_USE_GCA", ".config/gcloud"),
-            ],
-            sets: &[("GEMINI_CLI_NO_RELAUNCH", "true"), ("NO_COLOR", "1")],
-            defaults: Some((
-                "GEMINI_CLI_SYSTEM_DEFAULTS_PATH",
-                r#"{"general":{"maxAttempts":1,"enableAutoUpdate":false,"enableAutoUpdateNotification":false}}"#,
-            )),
-            folders: &[("", ".gemini", "")],
-            marks: LineMarks {
-                preamble: Some(&[r#"{"type":"init""#, r#""role":"user""#]),
-                fruitless: None,
-            },
-            // Exit codes of 145 and above are HTTP statuses modulo 256, because an exit code has 8 bits.
-            exit_codes: &[
-                (&[41, 145, 147], FailureKind::NotLoggedIn),
-                (&[53], FailureKind::MaxTurns),
-                (&[173], FailureKind::RateLimited { reset: None }),
-                (&[244, 245, 246, 247, 248], FailureKind::Unavailable),
-            ],
-            ..Profile::default()
+    fn profile(&self) -> &Profile {
+        programs::known("gemini")
+    }
+
+    fn prints_events(&self) -> bool {
+        true
+    }
+
+    fn marks(&self) -> LineMarks {
+        LineMarks {
+            preamble: Some(&[r#"{"type":"init""#, r#""role":"user""#]),
+            fruitless: None,
         }
     }
 

@@ -1,6 +1,8 @@
 //! The adapter `json` is Glee's plug-in interface. A program reads a request as one JSON object from stdin, and
 //! prints its answer as JSON to stdout.
 
+use std::sync::LazyLock;
+
 use super::text;
 use crate::{Adapter, AgentError, Call, Invocation, Profile};
 use glee_model::domain::FailureKind;
@@ -8,11 +10,9 @@ use glee_model::domain::FailureKind;
 pub struct Json;
 
 impl Adapter for Json {
-    fn profile(&self) -> Profile {
-        Profile {
-            name: "json",
-            ..Profile::default()
-        }
+    fn profile(&self) -> &Profile {
+        static PROFILE: LazyLock<Profile> = LazyLock::new(|| Profile::named("json"));
+        &PROFILE
     }
 
     fn command(&self, call: &Call) -> Result<Invocation, AgentError> {

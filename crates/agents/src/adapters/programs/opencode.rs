@@ -6,11 +6,12 @@
 
 use serde_json::Value;
 
+use crate::adapters::programs;
 use crate::adapters::{ReportedError, assemble, list, number, string, text, tokens};
 use crate::{
     Adapter, AgentError, Call, Invocation, LineMarks, ParsedOutput, Profile, ProgressEvent,
 };
-use glee_model::domain::{Effort, Role, Usage};
+use glee_model::domain::{Role, Usage};
 
 const PERMISSIONS: &str = "OPENCODE_CONFIG_CONTENT";
 const CODER: &str =
@@ -21,58 +22,20 @@ const JUDGE: &str = r#"{"permission":{"*":"deny"}}"#;
 pub struct Opencode;
 
 impl Adapter for Opencode {
-    fn profile(&self) -> Profile {
-        Profile {
-            name: "opencode",
-            login: "log in with `opencode auth login`",
-            prints_events: true,
-            helps: &[&["run", "--help"]],
-            required: &["--pure", "--format"],
-            resume: "-s",
-            model: "-m",
-            effort: "--variant",
-            effort_name: Some(Effort::as_str),
-            sees: &[
-                "OPENCODE_CONFIG",
-                "OPENCODE_API_KEY",
-                "ANTHROPIC_API_KEY",
-                "OPENAI_API_KEY",
-                "OPENROUTER_API_KEY",
-                "GEMINI_API_KEY",
-                "GOOGLE_GENERATIVE_AI_API_KEY",
-                "MISTRAL_API_KEY",
-                "DEEPSEEK_API_KEY",
-                "GROQ_API_KEY",
-                "XAI_API_KEY",
-                "ANTHROPIC_*",
-                "OPENAI_*",
-                "AWS_*",
-                "AZURE_*",
-                "GOOGLE_APPLICATION_CREDENTIALS",
-                "GOOGLE_CLOUD_*",
-                "GOOGLE_VERTEX_*",
-                "VERTEX_LOCATION",
-                "CLOUDSDK_CONFIG",
-            ],
-            sets: &[
-                ("OPENCODE_DISABLE_PROJECT_CONFIG", "1"),
-                ("OPENCODE_DISABLE_AUTOUPDATE", "1"),
-                ("NO_COLOR", "1"),
-            ],
-            folders: &[
-                ("XDG_CONFIG_HOME", ".config", "opencode"),
-                ("XDG_DATA_HOME", ".local/share", "opencode"),
-                ("XDG_STATE_HOME", ".local/state", "opencode"),
-                ("XDG_CACHE_HOME", ".cache", "opencode"),
-            ],
-            // If the service aborts an answer, opencode silently repeats its request to the service any number of
-            // times.
-            marks: LineMarks {
-                preamble: Some(&[r#"{"type":"step_start""#]),
-                fruitless: Some(r#""reason":"unknown""#),
-            },
-            loads: &[".opencode/plugin", ".opencode/plugins"],
-            ..Profile::default()
+    fn profile(&self) -> &Profile {
+        programs::known("opencode")
+    }
+
+    fn prints_events(&self) -> bool {
+        true
+    }
+
+    fn marks(&self) -> LineMarks {
+        // If the service aborts an answer, opencode silently repeats its request to the service any number of
+        // times.
+        LineMarks {
+            preamble: Some(&[r#"{"type":"step_start""#]),
+            fruitless: Some(r#""reason":"unknown""#),
         }
     }
 
@@ -81,7 +44,7 @@ impl Adapter for Opencode {
     }
 
     fn command(&self, call: &Call) -> Result<Invocation, AgentError> {
-        let mut invocation = assemble(&self.profile(), call, self.args(call), Vec::new())?;
+        let mut invocation = assemble(self.profile(), call, self.args(call), Vec::new())?;
         let permissions = match call.request.task.role() {
             Role::Coder => CODER,
             Role::Reviewer => REVIEWER,

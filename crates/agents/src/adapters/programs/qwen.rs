@@ -6,49 +6,24 @@
 use serde_json::Value;
 
 use super::claude::Claude;
+use crate::adapters::programs;
 use crate::adapters::{ReportedError, list};
-use crate::{Adapter, Call, ParsedOutput, Profile, ProgressEvent};
-use glee_model::domain::{FailureKind, Role};
+use crate::{Adapter, Call, LineMarks, ParsedOutput, Profile, ProgressEvent};
+use glee_model::domain::Role;
 
 pub struct Qwen;
 
 impl Adapter for Qwen {
-    fn profile(&self) -> Profile {
-        Profile {
-            name: "qwen",
-            login: "log in: run `qwen` once, or set OPENAI_API_KEY with `--auth-type openai` in its `command`",
-            prints_events: true,
-            helps: &[&["--help"]],
-            required: &["--safe-mode", "--approval-mode"],
-            schema: "--json-schema",
-            resume: "--resume",
-            model: "-m",
-            sees: &[
-                "OPENAI_API_KEY",
-                "DASHSCOPE_API_KEY",
-                "ANTHROPIC_API_KEY",
-                "GEMINI_API_KEY",
-                "GOOGLE_API_KEY",
-                "OPENAI_*",
-                "DASHSCOPE_*",
-                "ANTHROPIC_*",
-                "GEMINI_MODEL",
-                "GOOGLE_CLOUD_*",
-                "GOOGLE_GENAI_*",
-                "GOOGLE_APPLICATION_CREDENTIALS",
-                "CLOUDSDK_CONFIG",
-            ],
-            clouds: &[("GOOGLE_GENAI_USE_VERTEXAI", ".config/gcloud")],
-            sets: &[("NO_COLOR", "1"), ("QWEN_CODE_NO_RELAUNCH", "true")],
-            defaults: Some((
-                "QWEN_CODE_SYSTEM_DEFAULTS_PATH",
-                r#"{"general":{"enableAutoUpdate":false},"model":{"generationConfig":{"maxRetries":0}}}"#,
-            )),
-            folders: &[("", ".qwen", "")],
-            marks: Claude.profile().marks,
-            exit_codes: &[(&[53, 55], FailureKind::MaxTurns)],
-            ..Profile::default()
-        }
+    fn profile(&self) -> &Profile {
+        programs::known("qwen")
+    }
+
+    fn prints_events(&self) -> bool {
+        true
+    }
+
+    fn marks(&self) -> LineMarks {
+        Claude.marks()
     }
 
     fn args(&self, call: &Call) -> Vec<String> {

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::LazyLock;
 
 use crate::calls::record::{self, CallRecord};
 use crate::{Adapter, AgentError, Call, CallOutcome, Invocation, Output, Profile};
@@ -24,16 +25,14 @@ impl Replay {
     fn printing_events(&self) -> impl Iterator<Item = &'static dyn Adapter> {
         self.0()
             .into_iter()
-            .filter(|adapter| adapter.profile().prints_events)
+            .filter(|adapter| adapter.prints_events())
     }
 }
 
 impl Adapter for Replay {
-    fn profile(&self) -> Profile {
-        Profile {
-            name: "replay",
-            ..Profile::default()
-        }
+    fn profile(&self) -> &Profile {
+        static PROFILE: LazyLock<Profile> = LazyLock::new(|| Profile::named("replay"));
+        &PROFILE
     }
 
     fn command(&self, call: &Call) -> Result<Invocation, AgentError> {
@@ -76,7 +75,7 @@ impl Adapter for Replay {
             .and_then(|line| line.strip_prefix(MARK));
         match self.0()
             .into_iter()
-            .find(|adapter| Some(adapter.profile().name) == name)
+            .find(|adapter| Some(adapter.profile().name.as_str()) == name)
         {
             Some(adapter) => adapter.reading(output),
             None => {

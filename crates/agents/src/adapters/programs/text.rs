@@ -1,20 +1,27 @@
 //! The adapter `text` runs any program that reads a prompt from stdin and prints prose to stdout.
 
+use std::sync::LazyLock;
+
+use crate::adapters::command::{self, PromptPlace};
 use crate::process::environment::environment;
 use crate::{Adapter, AgentError, Call, Invocation, Profile};
 
 pub(crate) struct TextAdapter;
 
 impl Adapter for TextAdapter {
-    fn profile(&self) -> Profile {
-        Profile {
-            name: "text",
-            ..Profile::default()
-        }
+    fn profile(&self) -> &Profile {
+        static PROFILE: LazyLock<Profile> = LazyLock::new(|| Profile::named("text"));
+        &PROFILE
     }
 
     fn command(&self, call: &Call) -> Result<Invocation, AgentError> {
-        Ok(plain(call, call.prompt.as_bytes().to_vec()))
+        let args = call.agent.command.iter().skip(1).cloned().collect();
+        let PromptPlace { args, stdin, files } = command::place_prompt(self.profile(), call, args)?;
+        Ok(Invocation {
+            args: args.into_iter().map(Into::into).collect(),
+            files,
+            ..plain(call, stdin)
+        })
     }
 }
 

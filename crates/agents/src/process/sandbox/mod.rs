@@ -25,6 +25,7 @@
 //! sandbox.
 
 pub mod confinement;
+mod denied;
 #[cfg(target_os = "linux")]
 mod namespace;
 #[cfg(target_os = "linux")]
@@ -39,14 +40,15 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::process::sandbox::confinement::{Guarded, Hold, SHARED_MEMORY, Surroundings};
-use crate::{AdapterKind, Confinement, Invocation};
+use crate::{AdapterKind, Confinement, Invocation, Profile};
 use glee_model::domain::{Agent, Role};
 use glee_store::config::settings::Sandbox;
 use glee_system::private;
 
-use paths::{caches, own_folders, variable};
+use paths::{caches, own_folders, places};
 use reading::Reach;
 
+pub use denied::denied;
 pub use paths::real;
 
 #[cfg(not(target_os = "linux"))]
@@ -127,10 +129,9 @@ pub fn confinement(
             .all(|other| !path.starts_with(other) && !other.starts_with(&path))
     };
     let mut writable = Vec::new();
-    let kinds = programs(kind, &agent.command);
-    for kind in &kinds {
-        let profile = kind.adapter().profile();
-        let own = own_folders(&profile, env);
+    let profiles = profiles(kind, agent);
+    for profile in &profiles {
+        let own = own_folders(profile, env);
         // If creating the folder fails, the error is ignored, because the program that needs the folder reports a
         // more precise error.
         own.iter()
@@ -138,11 +139,7 @@ pub fn confinement(
             .for_each(|folder| drop(std::fs::create_dir_all(folder)));
         writable.extend(own);
         // Configuration files are not created in advance, because some programs reject an empty file.
-        let home = variable(env, "HOME");
-        writable.extend(
-            home.iter()
-                .flat_map(|home| profile.files.iter().map(|file| home.join(file))),
-        );
+        writable.extend(places(&profile.files, env));
     }
     writable.extend(DEVICES.map(PathBuf::from));
     writable.retain(|path| path.exists());
@@ -158,7 +155,7 @@ pub fn confinement(
     let reach = if is_own {
         Reach::default()
     } else {
-        Reach::of(&kinds, agent, invocation, guarded, &own)
+        Reach::of(&profiles, agent, invocation, guarded, &own)
     };
     let paths = |places: BTreeSet<PathBuf>| places.into_iter().map(OsString::from).collect();
     Some(Confinement {
@@ -176,18 +173,24 @@ pub fn confinement(
     })
 }
 
-/// Returns the adapters of all programs that an agent's command possibly runs. The command of an agent with the
+/// Returns the profiles of all programs that an agent's command possibly runs. The command of an agent with the
 /// adapter `acp` can contain the names of several programs.
-pub fn programs(kind: AdapterKind, command: &[String]) -> Vec<AdapterKind> {
-    match kind {
-        AdapterKind::Acp => AdapterKind::PROGRAMS
-            .iter()
-            .filter(|program| command.iter().any(|word| word.contains(program.as_str())))
-            .copied()
-            .chain([kind])
-            .collect(),
-        kind => vec![kind],
+pub fn profiles(kind: AdapterKind, agent: &Agent) -> Vec<&Profile> {
+    if let Some(profile) = &agent.profile {
+        return vec![profile];
     }
+    let mut kinds = vec![kind];
+    if kind == AdapterKind::Acp {
+        let named = AdapterKind::PROGRAMS.into_iter().filter(|program| {
+            let mut words = agent.command.iter();
+            words.any(|word| word.contains(program.as_str()))
+        });
+        kinds.splice(0..0, named);
+    }
+    kinds
+        .into_iter()
+        .map(|kind| kind.adapter().profile())
+        .collect()
 }
 
 impl Surroundings {

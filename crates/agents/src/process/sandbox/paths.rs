@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use crate::Profile;
+use crate::adapters::profile::place;
 
 pub(super) fn variable(env: &BTreeMap<OsString, OsString>, name: &str) -> Option<PathBuf> {
     env.get(OsStr::new(name))
@@ -19,15 +20,16 @@ pub(super) fn caches(env: &BTreeMap<OsString, OsString>) -> Option<PathBuf> {
 }
 
 pub(crate) fn own_folders(profile: &Profile, env: &BTreeMap<OsString, OsString>) -> Vec<PathBuf> {
-    profile
-        .folders
-        .iter()
-        .filter_map(|(name, in_home, sub)| {
-            let folder =
-                variable(env, name).or_else(|| Some(variable(env, "HOME")?.join(in_home)))?;
-            folder.is_absolute().then(|| folder.join(sub))
-        })
-        .collect()
+    places(&profile.folders, env)
+}
+
+pub(super) fn places<'a>(
+    texts: impl IntoIterator<Item = &'a String>,
+    env: &BTreeMap<OsString, OsString>,
+) -> Vec<PathBuf> {
+    let texts = texts.into_iter();
+    let variable = |name: &str| variable(env, name);
+    texts.filter_map(|text| place(text, &variable)).collect()
 }
 
 pub fn real(path: &Path) -> PathBuf {

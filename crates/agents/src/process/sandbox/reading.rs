@@ -13,11 +13,13 @@ use std::process::{Command, Stdio};
 use nix::unistd::{User, geteuid};
 
 use super::confinement::Guarded;
-use super::paths::{caches, own_folders, real, variable};
+use super::paths::{caches, own_folders, places, real, variable};
+use crate::adapters::profile;
 use crate::probe::executable;
 use crate::process::environment::{NETWORK, names};
-use crate::{AdapterKind, Invocation};
+use crate::{Invocation, Profile};
 use glee_model::domain::Agent;
+use glee_store::config::programs;
 use glee_workspace::git::path_bytes;
 use glee_workspace::guard::inside_tree;
 
@@ -68,26 +70,26 @@ pub(crate) struct Reach {
 
 impl Reach {
     pub(super) fn of(
-        kinds: &[AdapterKind],
+        profiles: &[&Profile],
         agent: &Agent,
         invocation: &Invocation,
         guarded: &Guarded,
         own: &[PathBuf],
     ) -> Self {
         let mut reach = Self::default();
-        let clouds = clouds(kinds, &invocation.env);
+        let clouds = clouds(profiles, &invocation.env);
         for path in guarded.tree.iter().chain(own).chain(&clouds) {
             reach.open(path);
         }
         for place in alternates(&guarded.tree) {
             reach.open(&place);
         }
-        reach.closed = closed(kinds, invocation, guarded);
+        reach.closed = closed(profiles, invocation, guarded);
         let hidden = reach.open_home_around(agent, invocation);
         reach.closed.retain(|path| !reach.open.contains(path));
         let needed = std::mem::take(&mut reach.open);
         reach.open_what_runs(invocation);
-        for path in needs(kinds, agent, invocation) {
+        for path in needs(profiles, agent, invocation) {
             for place in ways(&path, &invocation.cwd) {
                 reach.open(&place);
             }
@@ -197,7 +199,7 @@ fn homes(env: &BTreeMap<OsString, OsString>) -> BTreeSet<PathBuf> {
         .collect()
 }
 
-fn closed(kinds: &[AdapterKind], invocation: &Invocation, guarded: &Guarded) -> BTreeSet<PathBuf> {
+fn closed(profiles: &[&Profile], invocation: &Invocation, guarded: &Guarded) -> BTreeSet<PathBuf> {
     let env = &invocation.env;
     let mut closed: Vec<PathBuf> = SYSTEM.map(PathBuf::from).into();
     for home in homes(env) {
@@ -208,11 +210,10 @@ fn closed(kinds: &[AdapterKind], invocation: &Invocation, guarded: &Guarded) -> 
     for name in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"] {
         closed.extend(variable(env, name).filter(|path| path.is_absolute()));
     }
-    for kind in AdapterKind::PROGRAMS {
-        if !kinds.contains(&kind) {
-            let profile = kind.adapter().profile();
-            closed.extend(own_folders(&profile, env));
-            closed.extend(profile.settings_folders());
+    for other in programs::all() {
+        if profiles.iter().all(|profile| profile.name != other.name) {
+            closed.extend(own_folders(other, env));
+            closed.extend(profile::settings_folders(other));
         }
     }
     closed.extend(guarded.records.iter().cloned());
@@ -223,14 +224,14 @@ fn closed(kinds: &[AdapterKind], invocation: &Invocation, guarded: &Guarded) -> 
 }
 
 /// What an agent needs besides the tree, its program, and what it can write to.
-fn needs(kinds: &[AdapterKind], agent: &Agent, invocation: &Invocation) -> Vec<PathBuf> {
+fn needs(profiles: &[&Profile], agent: &Agent, invocation: &Invocation) -> Vec<PathBuf> {
     let Invocation {
         env, cwd, files, ..
     } = invocation;
     let mut needed = settings_of_git(env, cwd);
     needed.extend(caches(env));
     needed.extend(files.iter().map(|(path, _)| path.clone()));
-    needed.extend(named(kinds, agent, env));
+    needed.extend(named(profiles, agent, env));
     for home in homes(env) {
         needed.extend(INSTALLED.map(|name| home.join(name)));
     }
@@ -249,26 +250,24 @@ fn alternates(tree: &[PathBuf]) -> Vec<PathBuf> {
 
 /// The folders with the credentials of the clouds that the user chose for the programs. A tree in such a folder, or
 /// around it, is read as any other tree.
-fn clouds(kinds: &[AdapterKind], env: &BTreeMap<OsString, OsString>) -> Vec<PathBuf> {
+fn clouds(profiles: &[&Profile], env: &BTreeMap<OsString, OsString>) -> Vec<PathBuf> {
     let mut folders = Vec::new();
-    for kind in kinds {
-        for (choice, folder) in kind.adapter().profile().clouds {
-            if variable(env, choice).is_some() {
-                folders.extend(variable(env, "HOME").map(|home| home.join(folder)));
-            }
-        }
+    for profile in profiles {
+        let chosen = profile.clouds.iter();
+        let chosen = chosen.filter(|(choice, _)| variable(env, choice).is_some());
+        folders.extend(places(chosen.map(|(_, folder)| folder), env));
     }
-    folders.retain(|folder| folder.is_absolute() && folder.is_dir());
+    folders.retain(|folder| folder.is_dir());
     folders
 }
 
 /// The existing paths in the agent's `command` and `env`, and in the variables that its program is given; with the
 /// folder of the first file in `command`, because a script has others beside it.
-fn named(kinds: &[AdapterKind], agent: &Agent, env: &BTreeMap<OsString, OsString>) -> Vec<PathBuf> {
+fn named(profiles: &[&Profile], agent: &Agent, env: &BTreeMap<OsString, OsString>) -> Vec<PathBuf> {
     let mut listed = vec!["SSL_CERT_FILE", "SSL_CERT_DIR"];
     listed.extend(NETWORK);
-    for kind in kinds {
-        listed.extend(kind.adapter().profile().sees);
+    for profile in profiles {
+        listed.extend(profile.pass.iter().map(String::as_str));
     }
     let given = env.iter().filter(|(name, _)| {
         let name = name.to_string_lossy();
@@ -332,6 +331,7 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     use super::*;
+    use crate::AdapterKind;
     use crate::process::sandbox::confinement;
     use crate::process::sandbox::confinement::{Confinement, Hold};
     use crate::samples;

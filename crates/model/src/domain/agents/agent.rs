@@ -6,6 +6,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::profile::Profile;
 use crate::domain::{AgentName, Price};
 
 /// The kind of work that an agent does.
@@ -75,6 +76,9 @@ pub struct Agent {
     /// The price of tokens, which Glee uses if the program reports no cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
+    /// How Glee calls the program, if no adapter is written for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Box<Profile>>,
 }
 
 impl Agent {

@@ -2,5 +2,6 @@
 
 pub mod agent;
 pub mod failure;
+pub mod profile;
 pub mod reads;
 pub mod usage;

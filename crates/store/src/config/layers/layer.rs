@@ -47,6 +47,27 @@ pub(crate) fn from_text(
     Ok(reader.layer)
 }
 
+/// Parses the text of a file with a profile.
+pub(super) fn profile(owner: Owner, name: &str, text: &str) -> Result<Value, ConfigError> {
+    let document = yaml::parse(text).map_err(|error| ConfigError::Syntax {
+        place: place(owner, Some(name), error.at),
+        message: error.message,
+    })?;
+    let key = schema::find_agent_key("profile").expect("`profile` is a key of agents");
+    let reader = Reader {
+        place: &|at| place(owner, Some(name), Some(at)),
+        layer: Layer::default(),
+    };
+    let YamlTree::Map(_) = &document.tree else {
+        return Err(ConfigError::NotASection {
+            place: place(owner, Some(name), Some(document.at)),
+            key: "profile".to_owned(),
+            known: Vec::new(),
+        });
+    };
+    Ok(reader.value(key, "profile", &document)?.value)
+}
+
 fn place(owner: Owner, name: Option<&str>, at: Option<YamlPosition>) -> Origin {
     match name {
         Some(name) => Origin::File {
@@ -358,7 +379,7 @@ mod tests {
             (
                 "agents: [a]\n",
                 "c.yml:1:10: `agents[0]` must be a mapping | use one of the keys name, command, adapter, role, \
-                 domain, focus, model, effort, env, timeout, backup, price",
+                 domain, focus, model, effort, env, timeout, backup, price, profile",
             ),
             (
                 "agents:\n  - rol: coder\n",

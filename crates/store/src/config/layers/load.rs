@@ -11,8 +11,13 @@ use crate::config::files::file::{self, Links};
 use crate::config::origin::{Origin, Owner};
 use crate::config::trust::{self, Store};
 use crate::config::{
-    error::ConfigError, files::paths::PROJECT_FILE, files::scripts::Roots, files::yaml, schema,
-    schema::values::ReviewerChoice, settings::Settings,
+    error::ConfigError,
+    files::paths::{PROJECT_FILE, PROJECT_FOLDER},
+    files::scripts::Roots,
+    files::yaml,
+    programs, schema,
+    schema::values::ReviewerChoice,
+    settings::Settings,
 };
 use glee_model::domain::{AgentName, Role};
 
@@ -88,7 +93,54 @@ fn optional(path: Option<&Path>, owner: Owner) -> Result<Option<Layer>, ConfigEr
     let Some(text) = file::read(path, links)? else {
         return Ok(None);
     };
-    layer::from_text(owner, Some(&name), &text).map(Some)
+    let mut layer = layer::from_text(owner, Some(&name), &text)?;
+    read_profiles(&mut layer, owner, path.parent())?;
+    Ok(Some(layer))
+}
+
+/// Replaces the name of a profile by the content of `profiles/NAME.yml` in the folder of the configuration file. The
+/// name of a shipped profile stays where there is no such file.
+fn read_profiles(
+    layer: &mut Layer,
+    owner: Owner,
+    folder: Option<&Path>,
+) -> Result<(), ConfigError> {
+    let links = match owner {
+        Owner::User => Links::Followed,
+        Owner::Project => Links::Refused,
+    };
+    for agent in &mut layer.agents {
+        let Some(setting) = agent.values.get_mut("profile") else {
+            continue;
+        };
+        let Value::String(name) = &setting.value else {
+            continue;
+        };
+        let below = Path::new("profiles").join(format!("{name}.yml"));
+        let file = folder.map(|folder| folder.join(&below));
+        let text = match &file {
+            Some(file) => file::read(file, links)?,
+            None => None,
+        };
+        match (text, file) {
+            (Some(text), Some(file)) => {
+                let shown = match owner {
+                    Owner::User => file.display().to_string(),
+                    Owner::Project => format!("{PROJECT_FOLDER}/{}", below.display()),
+                };
+                setting.value = layer::profile(owner, &shown, &text)?;
+            }
+            (None, _) if programs::known(name).is_some() => {}
+            (_, file) => {
+                return Err(ConfigError::NoProfile {
+                    place: setting.origin.clone(),
+                    name: name.clone(),
+                    file: file.unwrap_or(below),
+                });
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Reads `project.id` in the project's configuration file. Errors in keys other than `project.id` are ignored, so
@@ -174,7 +226,19 @@ pub fn check_text(
     name: Option<&str>,
     text: &str,
 ) -> Result<Option<UntrustedConfig>, ConfigError> {
-    let given = layer::from_text(owner, name, text)?;
+    let mut given = layer::from_text(owner, name, text)?;
+    let folder = match owner {
+        Owner::User => sources
+            .user_file
+            .as_deref()
+            .and_then(Path::parent)
+            .map(Path::to_owned),
+        Owner::Project => {
+            let root = sources.project_copy.as_deref().or(sources.project_root);
+            root.map(|root| root.join(PROJECT_FOLDER))
+        }
+    };
+    read_profiles(&mut given, owner, folder.as_deref())?;
     let layers = match owner {
         Owner::User => ConfigLayers {
             user: given,

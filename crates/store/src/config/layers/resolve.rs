@@ -8,8 +8,9 @@ use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use super::layer::{GivenAgent, Layer, Setting};
+use crate::config::programs::{self, KNOWN_PROGRAMS};
 use crate::config::schema::address::{self, ModelAddress};
-use crate::config::schema::{self, BUILTINS, KNOWN_PROGRAMS, SettingKey, units};
+use crate::config::schema::{self, BUILTINS, SettingKey, units};
 use crate::config::settings::{AgentForm, Settings};
 use crate::config::{
     error::ConfigError, files::yaml::flow, origin::Origin, schema::suggest::closest,
@@ -257,14 +258,35 @@ fn complete(
         });
     };
     let guessed = adapter_of(&command);
+    let has_profile = values.contains_key("profile");
+    let default = if has_profile && guessed != "builtin" {
+        "text"
+    } else {
+        guessed
+    };
     let adapter = values
         .entry("adapter")
         .or_insert_with(|| Setting {
-            value: json!(guessed),
+            value: json!(default),
             origin: Origin::Default,
         })
         .value
         .clone();
+    if has_profile && adapter != "text" {
+        return Err(ConfigError::ProfileOfAdapter {
+            place,
+            name,
+            adapter: adapter.as_str().unwrap_or_default().to_owned(),
+        });
+    }
+    let shipped = programs::of_command(&command).filter(|_| !has_profile && adapter == "text");
+    if let Some(profile) = shipped {
+        let setting = Setting {
+            value: json!(profile.name),
+            origin: Origin::Default,
+        };
+        values.insert("profile", setting);
+    }
     let is_own = |adapter: &str| matches!(adapter, "builtin" | "address");
     if (is_own(guessed) || adapter.as_str().is_some_and(is_own)) && adapter != guessed {
         return Err(ConfigError::Adapter {
@@ -316,11 +338,7 @@ pub fn adapter_of(command: &[String]) -> &'static str {
     if address::is_address(program) {
         return "address";
     }
-    let stem = std::path::Path::new(program)
-        .file_name()
-        .and_then(|name| name.to_str())
-        .unwrap_or_default();
-    let stem = stem.strip_suffix(".exe").unwrap_or(stem);
+    let stem = programs::stem(program);
     KNOWN_PROGRAMS
         .into_iter()
         .find(|known| *known == stem)
@@ -536,6 +554,7 @@ review: {issues: {mandatory: [HIGH]}}
             timeout: None,
             backup: None,
             price: None,
+            profile: None,
         };
         let words = |words: &[&str]| {
             words

@@ -27,9 +27,6 @@ pub struct SettingKey {
     of_agent: bool,
 }
 
-/// The programs that users can name without arguments, because an adapter adds the arguments for each role.
-pub const KNOWN_PROGRAMS: [&str; 6] = ["claude", "codex", "gemini", "opencode", "qwen", "copilot"];
-
 pub const BUILTINS: [(&str, Role); 3] = [
     ("rules", Role::Reviewer),
     ("fixer", Role::Coder),

@@ -13,6 +13,8 @@ mod tree;
 
 use serde_json::Value;
 
+use std::sync::LazyLock;
+
 use crate::adapters::{ReportedError, assemble, number, owned, string, text};
 use crate::{
     Adapter, AgentError, Call, Dialogue, Invocation, ParsedOutput, Profile, ProgressEvent,
@@ -24,14 +26,21 @@ const AUTH_REQUIRED: i64 = -32000;
 pub(crate) struct Acp;
 
 impl Adapter for Acp {
-    fn profile(&self) -> Profile {
-        Profile {
-            name: "acp",
-            login: "log in with the agent's own program, or set its key in `agents.<name>.env`",
-            prints_events: true,
-            ends_when_done: true,
-            ..Profile::default()
-        }
+    fn profile(&self) -> &Profile {
+        static PROFILE: LazyLock<Profile> = LazyLock::new(|| Profile {
+            login: "log in with the agent's own program, or set its key in `agents.<name>.env`"
+                .to_owned(),
+            ..Profile::named("acp")
+        });
+        &PROFILE
+    }
+
+    fn prints_events(&self) -> bool {
+        true
+    }
+
+    fn ends_when_done(&self) -> bool {
+        true
     }
 
     fn command(&self, call: &Call) -> Result<Invocation, AgentError> {
@@ -51,7 +60,7 @@ impl Adapter for Acp {
         }
         Ok(Invocation {
             stdin: Vec::new(),
-            ..assemble(&self.profile(), call, Vec::new(), Vec::new())?
+            ..assemble(self.profile(), call, Vec::new(), Vec::new())?
         })
     }
 

@@ -23,6 +23,7 @@ use serde_json::json;
 use crate::review::state::ReviewState;
 use crate::review::{code::sources::Sources, findings::recognition, findings::round::TextOf};
 use archive::{ShownFile, folder_of, hash, path_of, placed};
+use glee_agents::adapters::{profile, registry};
 use glee_agents::{AdapterKind, Agents};
 use glee_builtin::{self as builtin, rules::PROJECT_RULES};
 use glee_model::domain::event::{CallAnswer, CallId, EventKind, Plan, Purpose, ReviewEvent};
@@ -115,6 +116,7 @@ pub(crate) async fn reviewer_keys(
             "base": agents.base_of(&agent.name),
             "model": agent.model,
             "effort": agent.effort,
+            "profile": agent.profile,
             "focus": agent.focus,
             "env": secrets::redact_value(agent.env.clone()),
             "rules": agent.is_embedded().then(|| rules(root)),
@@ -146,8 +148,8 @@ fn rules(root: &Path) -> BTreeMap<String, String> {
 
 /// The instructions in the folders of a program's settings, such as `~/.claude/CLAUDE.md`.
 fn own_instructions(agent: &Agent) -> Vec<String> {
-    let kind = AdapterKind::of(agent).ok();
-    let folders = kind.map(|kind| kind.adapter().profile().settings_folders());
+    let profile = registry::profile(agent).ok();
+    let folders = profile.map(profile::settings_folders);
     let hashes = folders.into_iter().flatten();
     hashes
         .map(|folder| instructions::in_folder(&folder))
