@@ -173,16 +173,6 @@ pub(crate) fn check_effort(agent: &Agent) -> Result<(), AgentError> {
     )))
 }
 
-/// Returns the variables that Glee's environment hands to an agent because its program's profile names them. Their
-/// values are often API keys.
-pub fn handed_on(agent: &Agent) -> BTreeMap<String, String> {
-    let sees = AdapterKind::of(agent).map_or(&[][..], |kind| kind.adapter().profile().sees);
-    let vars = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    vars.filter(|(name, _)| sees.iter().any(|entry| names(entry, name)))
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
