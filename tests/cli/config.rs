@@ -727,7 +727,7 @@ fn init_without_an_agent_connects_the_embedded_ones() {
     insta::assert_snapshot!(output, @"
     exit: 0
     --- stderr
-    none of claude, codex, gemini, opencode, qwen, copilot is installed; the embedded agents are available
+    no known agent program is installed (`glee agents --known` lists them); the embedded agents are available
     without a terminal, Glee uses the suggestion
     [ROOT]/.glee/config.yml is written:
       coder      fixer

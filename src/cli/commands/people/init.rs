@@ -55,7 +55,6 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let path = std::env::var_os("PATH");
     let known = programs::all().iter().map(|profile| profile.name.as_str());
     let installed: Vec<&str> = known
-        .clone()
         .filter(|program| {
             locate::find(
                 &[(*program).to_owned()],
@@ -66,10 +65,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         })
         .collect();
     globals.say(&match installed.as_slice() {
-        [] => format!(
-            "none of {} is installed; the embedded agents are available",
-            known.collect::<Vec<_>>().join(", ")
-        ),
+        [] => "no known agent program is installed (`glee agents --known` lists them); the embedded agents are available"
+            .to_owned(),
         installed => format!("installed: {}", installed.join(", ")),
     });
     let suggested = suggest(&installed);
