@@ -116,7 +116,7 @@ fn pre_commit_installs_the_wheel_and_runs_both_hooks() {
     );
     for file in [".pre-commit-hooks.yaml", "setup.py", "Cargo.toml"] {
         let text = fs::read_to_string(Path::new(ROOT).join(file)).expect("a file");
-        sandbox.write(&format!("../hooks/{file}"), text);
+        sandbox.write(format!("../hooks/{file}"), text);
     }
     ok(
         &sandbox,

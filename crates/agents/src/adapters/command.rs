@@ -1,4 +1,4 @@
-//! Builds the command line of an agent program from the program's [`Profile`] and a [`Call`](crate::Call).
+//! Builds the command line of an agent program from the program's [`Profile`] and a [`Call`].
 
 use std::path::PathBuf;
 

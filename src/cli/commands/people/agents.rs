@@ -134,7 +134,7 @@ fn known(output: &JsonFlag, globals: &Globals) -> CommandResult {
             login: &profile.login,
             pass: &profile.pass,
             folders: &profile.folders,
-            program: locate::find(&[profile.name.clone()], &root, path.as_deref()).ok(),
+            program: locate::find(std::slice::from_ref(&profile.name), &root, path.as_deref()).ok(),
         })
         .collect();
     if output.json {
