@@ -40,7 +40,9 @@ const OWNERS: &[(&str, &[&str])] = &[
     (
         "regex",
         &[
+            "agents/adapters/profile.rs",
             "agents/calls",
+            "config/programs",
             "protocol",
             "workspace/select/read_hashes.rs",
         ],

@@ -401,3 +401,37 @@ fn variables_of_clouds_and_proxies_reach_the_programs_that_read_them() {
         "{seen}"
     );
 }
+
+#[test]
+fn reviewers_of_one_vendor_are_one_voice_whatever_they_are_called() {
+    let raises = "#!/bin/sh\ncat >/dev/null\necho '[MUST] a.py:1 Print writes to standard output'\n\
+         echo \"GLEE-REVIEW-END nonce=$GLEE_NONCE findings=1\"\n";
+    for (one, other, vendors) in [
+        ("", "", None),
+        (", vendor: acme", ", vendor: Acme", Some(1)),
+        (", vendor: acme", ", vendor: other", None),
+        (
+            ", model: opus",
+            ", vendor: anthropic, model: gpt-5",
+            Some(1),
+        ),
+        (", profile: {vendor: acme}", ", vendor: acme", Some(1)),
+        (
+            ", profile: {vendor: acme}, model: gpt-5",
+            ", vendor: acme",
+            None,
+        ),
+    ] {
+        let sandbox = project();
+        sandbox.program("mine", raises);
+        let agents = [("one", one), ("other", other)].map(|(name, keys)| {
+            format!("  - {{name: {name}, role: reviewer, command: mine{keys}}}\n")
+        });
+        user(&sandbox, &agents.concat());
+        let args = ["review", "a.py", "--no-input", "--format", "json"];
+        let output = sandbox.glee(&args);
+        let finding = &json(&output.stdout)["findings"][0];
+        let seen = finding["consensus"]["vendors"].as_u64();
+        assert_eq!(seen, vendors, "{one} {other}: {output}");
+    }
+}

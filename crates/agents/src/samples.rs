@@ -39,6 +39,7 @@ pub fn agent(name: &str, adapter: &str, command: &[&str]) -> Agent {
         timeout: None,
         backup: None,
         price: None,
+        vendor: None,
         profile: None,
     }
 }

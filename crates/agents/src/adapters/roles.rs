@@ -542,7 +542,7 @@ fn placeholders_stand_for_the_prompt_the_model_and_the_session() {
                 session,
                 ..samples::call(&agent, &program, &request)
             };
-            let described = agent.profile.as_deref().map(Described);
+            let described = Described::of(&agent);
             let invocation = match &described {
                 Some(described) => described.command(&call),
                 None => AdapterKind::Text.adapter().command(&call),

@@ -248,7 +248,7 @@ impl Agents {
         recorded: &mut Option<CallRecord>,
     ) -> Result<CallOutcome, AgentError> {
         registry::check_effort(&call.agent)?;
-        let described = call.agent.profile.as_deref().map(Described);
+        let described = Described::of(&call.agent);
         let adapter = match &described {
             Some(described) => described as &dyn Adapter,
             None => kind.adapter(),
@@ -342,21 +342,22 @@ impl Agents {
             (Some(ProcessError::ExitCode { .. }), Err(reported)) => Err(reported),
             (Some(failed), _) => Err(instead::explained(failed, &output, call, adapter.profile())),
         };
-        let refused = reach
-            .as_ref()
-            .filter(|_| has_failed && output.transcript.held);
-        let refused = refused.and_then(|reach| reach.refused(&output.stderr_tail));
-        outcome.answer = match (refused, outcome.answer) {
-            (Some(path), Err(error)) => Err(error.hint(closed_path(path))),
-            (None, Err(error)) if has_failed && output.transcript.held => Err(without_folder(
-                error,
-                agent,
-                reach.as_ref(),
-                &output,
-                &invocation,
-            )),
-            (_, answer) => answer,
-        };
+        let held = reach.filter(|_| has_failed && output.transcript.held);
+        if let Some(held) = held {
+            let refused = held.refused(&output.stderr_tail);
+            outcome.answer = outcome.answer.map_err(|error| {
+                // A file can be moved, a folder has to be opened.
+                let hint = match refused {
+                    Some(path) if !path.is_dir() => Some(closed_path(path)),
+                    _ => closed_folder(&error, agent, &held, &output, &invocation)
+                        .or_else(|| refused.map(closed_path)),
+                };
+                match hint {
+                    Some(hint) => error.hint(hint),
+                    None => error,
+                }
+            });
+        }
         let text = match (&outcome.answer, &outcome.partial) {
             (Ok(AnswerText::Text(text)), _) | (Err(_), Some(text)) => Some(text),
             (Ok(AnswerText::File(_)), _) | (Err(_), None) => None,
@@ -377,27 +378,22 @@ impl Agents {
     }
 }
 
-/// Adds to a failure that the sandbox kept a folder from the program, and the key that opens it.
-fn without_folder(
-    error: AgentError,
+/// Names the folder that the sandbox kept from a program that failed, and the key that opens it.
+fn closed_folder(
+    error: &AgentError,
     agent: &Agent,
-    held: Option<&Confinement>,
+    held: &Confinement,
     output: &Output,
     invocation: &Invocation,
-) -> AgentError {
+) -> Option<String> {
     // Other failures have reasons of their own.
     if !matches!(error.kind, FailureKind::Crashed | FailureKind::NotLoggedIn) {
-        return error;
+        return None;
     }
-    let home = invocation.env.get(OsStr::new("HOME")).map(PathBuf::from);
+    let home = PathBuf::from(invocation.env.get(OsStr::new("HOME"))?);
     let program = agent.command.first().map_or("", String::as_str);
     let said = format!("{}\n{}", output.stderr_tail, error.message);
-    let (Some(held), Some(home)) = (held, home) else {
-        return error;
-    };
-    let Some(place) = sandbox::denied(held, program, &home, &said) else {
-        return error;
-    };
+    let place = sandbox::denied(held, program, &home, &said)?;
     let below = place.strip_prefix(sandbox::real(&home)).unwrap_or(&place);
     let place = printable::line(&format!("~/{}", below.display()));
     let name = &agent.name;
@@ -407,7 +403,7 @@ fn without_folder(
             "add `{place}` to `folders` in the profile of the agent, `agents.{name}.profile`"
         ),
     };
-    error.hint(format!(
+    Some(format!(
         "the sandbox keeps `{place}` from `{name}`; to open it for this agent alone: {opened}"
     ))
 }

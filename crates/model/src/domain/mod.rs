@@ -15,10 +15,11 @@ pub mod watch;
 mod words;
 
 pub use advice::Advice;
-pub use agents::agent::{Agent, Effort, Role};
+pub use agents::agent::Agent;
 pub use agents::failure::FailureKind;
 pub use agents::profile::{Known, OutputForm, Profile, PromptForm, PromptLength};
 pub use agents::reads::{HashedRead, ReadExtent, ReadSet, TracedRead};
+pub use agents::role::{Effort, Role};
 pub use agents::usage::{CallMetadata, Caps, Price, Spent, Usage};
 pub use agreement::consensus::{Assessment, Class, Corroboration, Position, dissent};
 pub use agreement::debate::{

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::programs::ProfileForm;
 use crate::config::schema::forms::{
     Adapter, Age, Command, Commands, Id, LinkFormat, Model, Money, Name, Price, ReuseForm,
-    Reviewers, Size, Tags, Threshold, Url, Variables, Whole, Words,
+    Reviewers, Size, Tags, Threshold, Url, Variables, Vendor, Whole, Words,
 };
 use crate::config::schema::values::{
     As, ConfirmAbove, Count, Delay, Hyperlink, OrAll, OrNone, ReuseMode, ReviewerChoice, Time,
@@ -110,6 +110,10 @@ pub(crate) struct AgentForm {
     /// The name of the agent's model.
     #[serde(default, with = "As::<Option<Model>>")]
     model: Option<String>,
+    /// Who trained the model. Reviewers of one vendor that agree count as one voice. Without this key, the name of the
+    /// model or the agent's program says it.
+    #[serde(default, with = "As::<Option<Vendor>>")]
+    vendor: Option<String>,
     /// The reasoning effort of the model. The agent's program must have an effort setting.
     #[serde(default)]
     #[schemars(with = "Effort")]

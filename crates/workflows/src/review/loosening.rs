@@ -344,6 +344,7 @@ fn of_agent(now: &Agent, than: &Agent) -> Vec<Loosened> {
         backup,
         price: _,
         profile,
+        vendor,
     } = now;
     // No focus means that a reviewer looks for everything.
     let is_narrower = !focus.is_empty()
@@ -353,6 +354,7 @@ fn of_agent(now: &Agent, than: &Agent) -> Vec<Loosened> {
         ("adapter", *adapter != than.adapter, "another adapter"),
         ("focus", is_narrower, "a narrower focus"),
         ("model", *model != than.model, "another model"),
+        ("vendor", *vendor != than.vendor, "another vendor"),
         ("effort", *effort < than.effort, "less effort"),
         ("env", *env != than.env, "other variables"),
         ("profile", *profile != than.profile, "another profile"),

@@ -339,7 +339,7 @@ fn command(args: &Args, role: Role) -> Result<String, CommandError> {
         return Ok(agent.to_owned());
     }
     let names = programs::all().iter().map(|profile| profile.name.as_str());
-    let known = names.clone().chain(BUILTINS.map(|(name, _)| name));
+    let known = names.chain(BUILTINS.map(|(name, _)| name));
     let hint = match config::closest(agent, known) {
         Some(name) if BUILTINS.iter().any(|(builtin, _)| *builtin == name) => {
             format!("did you mean `builtin:{name}`?")
@@ -347,8 +347,7 @@ fn command(args: &Args, role: Role) -> Result<String, CommandError> {
         Some(name) => format!("did you mean `{name}`?"),
         None => format!(
             "give its command: `glee connect {agent} --role {role} --command '<program> <arguments>'`; \
-             Glee knows {}",
-            names.collect::<Vec<_>>().join(", ")
+             `glee agents --known` lists the programs that Glee knows"
         ),
     };
     Err(CommandError::usage(format!("`{agent}` is not a supported program")).hint(hint))

@@ -106,6 +106,15 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     Ok(ExitReason::Clean)
 }
 
+/// Who trains the models of a program, as far as its profile or its name says it.
+fn vendor(program: &str) -> String {
+    let profile = programs::known(program).filter(|profile| !profile.vendor.is_empty());
+    profile.map_or_else(
+        || consensus::vendor(program),
+        |profile| profile.vendor.clone(),
+    )
+}
+
 /// The first installed program codes, and compares what others said. Of the others, at most three of different vendors
 /// review, because two programs of one vendor see the same. The judge is a program that does not review; with fewer than
 /// four programs it is the first program, which then codes and judges in calls of their own. If only one program is
@@ -131,7 +140,7 @@ fn suggest(installed: &[&str]) -> Assignment {
     let mut vendors = BTreeSet::new();
     let reviewers = reviewing
         .iter()
-        .filter(|name| vendors.insert(consensus::vendor(name)))
+        .filter(|name| vendors.insert(vendor(name)))
         .take(MOST_REVIEWERS);
     Assignment {
         coder: Some((*first).to_owned()),
@@ -318,6 +327,10 @@ mod tests {
         assert_eq!(
             suggest(&["claude", "codex", "gemini", "opencode", "qwen", "copilot"]),
             cast("claude", &["codex", "gemini", "opencode"], "copilot")
+        );
+        assert_eq!(
+            suggest(&["claude", "gemini", "agy", "droid"]),
+            cast("claude", &["gemini"], "droid")
         );
     }
 }

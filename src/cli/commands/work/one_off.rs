@@ -179,6 +179,7 @@ fn reviewer(settings: &mut Settings, program: &str, taken: &[usize]) -> usize {
             timeout: None,
             backup: None,
             price: None,
+            vendor: None,
             profile: None,
         });
         settings.agents.len() - 1

@@ -4,13 +4,25 @@ use serde_json::Value;
 
 use crate::adapters::profile;
 use crate::adapters::{ReportedError, owned, string};
-use crate::{Adapter, Call, CallOutcome, Output, ParsedOutput, Profile, ProgressEvent};
+use crate::{Adapter, AgentError, Call, CallOutcome, Output, ParsedOutput, Profile, ProgressEvent};
+use glee_model::domain::{Agent, FailureKind};
 
-pub(crate) struct Described<'a>(pub &'a Profile);
+pub(crate) struct Described(Profile);
 
-impl Adapter for Described<'_> {
+impl Described {
+    /// `None` if the agent has no profile.
+    pub(crate) fn of(agent: &Agent) -> Option<Self> {
+        let mut profile = agent.profile.as_deref()?.clone();
+        if profile.name.is_empty() {
+            profile.name = agent.name.0.clone();
+        }
+        Some(Self(profile))
+    }
+}
+
+impl Adapter for Described {
     fn profile(&self) -> &Profile {
-        self.0
+        &self.0
     }
 
     fn prints_events(&self) -> bool {
@@ -30,11 +42,20 @@ impl Adapter for Described<'_> {
 
     fn reading(&self, output: &Output) -> CallOutcome {
         if self.prints_events() {
-            return self.events_reading(output);
+            let mut outcome = self.events_reading(output);
+            let is_unread = |error: &AgentError| error.kind == FailureKind::Protocol;
+            // A limit is often said in words where an object is expected.
+            if outcome.answer.as_ref().is_err_and(is_unread)
+                && let Some((kind, line)) =
+                    profile::known_line(&self.0, &output.said(), output.ended)
+            {
+                outcome.answer = Err(profile::error(&self.0, kind, line));
+            }
+            return outcome;
         }
         match output.transcript.exit_code {
             Some(code) if code != 0 => {
-                let failed = profile::failed(self.0, code, &output.said(), output.ended);
+                let failed = profile::failed(&self.0, code, &output.said(), output.ended);
                 CallOutcome::from(Err(failed))
             }
             _ => output.as_answer(),

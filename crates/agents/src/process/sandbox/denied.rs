@@ -26,6 +26,9 @@ const SHARED: [&str; 5] = [
     ".local",
 ];
 
+/// Folders that no hint opens.
+const SECRET: [&str; 2] = [".ssh", ".gnupg"];
+
 /// Returns the folder of the program below `home` that its words name and to which it cannot write. Without such
 /// words, returns a folder of the program's name that exists and that it cannot open.
 pub fn denied(held: &Confinement, program: &str, home: &Path, said: &str) -> Option<PathBuf> {
@@ -70,7 +73,8 @@ fn place_of(home: &Path, path: &Path) -> Option<PathBuf> {
     let shared = SHARED.iter().find(|folder| below.starts_with(folder));
     let depth = shared.map_or(0, |folder| Path::new(folder).components().count());
     let parts: PathBuf = below.components().take(depth + 1).collect();
-    let is_hidden = parts.as_os_str().as_encoded_bytes().starts_with(b".");
+    let is_hidden = parts.as_os_str().as_encoded_bytes().starts_with(b".")
+        && !SECRET.iter().any(|secret| parts.starts_with(secret));
     (is_hidden && parts.components().count() == depth + 1).then(|| home.join(parts))
 }
 
@@ -138,6 +142,7 @@ mod tests {
             ("mine", format!("permission denied: {h}/.open/x"), None),
             ("mine", "permission denied: /etc/shadow".to_owned(), None),
             ("mine", format!("read {h}/.mine/config"), None),
+            ("mine", format!("permission denied: {h}/.ssh/id_rsa"), None),
             ("mine", format!("permission denied: {h}/project/a.py"), None),
         ] {
             let found = denied(&held, program, &home, &said);

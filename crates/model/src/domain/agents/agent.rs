@@ -1,49 +1,13 @@
-//! Agents and their roles. An agent acts only in the role that the user assigned to the agent (design rule 1).
+//! Agents. An agent acts only in the role that the user assigned to the agent (design rule 1).
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::profile::Profile;
+use super::role::{Effort, Role};
 use crate::domain::{AgentName, Price};
-
-/// The kind of work that an agent does.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Role {
-    /// Writes and modifies code.
-    Coder,
-    /// Reviews code and raises findings.
-    Reviewer,
-    /// Decides disputes between coder and reviewer.
-    Judge,
-    /// Synthesises the answers of several agents.
-    Aggregator,
-}
-
-impl Role {
-    /// All roles, in the order of the specification.
-    pub const ALL: [Self; 4] = [Self::Coder, Self::Reviewer, Self::Judge, Self::Aggregator];
-}
-
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Effort {
-    /// Little reasoning.
-    Low,
-    /// The effort that most models use by default.
-    Medium,
-    /// High effort. An arbiter uses this effort by default.
-    High,
-    /// The maximum effort that the program supports.
-    Max,
-}
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Agent {
@@ -60,6 +24,10 @@ pub struct Agent {
     pub focus: Vec<String>,
     #[serde(default)]
     pub model: Option<String>,
+    /// Who trained the model. The reviewers of one vendor are one voice. Without `vendor`, the name of the model or the
+    /// profile of the program says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vendor: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<Effort>,
     /// Environment variables that are added to the variables of the adapter. The history records the names of

@@ -4,4 +4,5 @@ pub mod agent;
 pub mod failure;
 pub mod profile;
 pub mod reads;
+pub mod role;
 pub mod usage;

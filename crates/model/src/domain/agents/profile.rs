@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::agent::{Effort, Role};
 use super::failure::FailureKind;
+use super::role::{Effort, Role};
 
 /// In `args` and in the arguments of a role, `{prompt}` stands for the prompt, `{prompt_file}` for the path of a file
 /// with the prompt, `{model}` for the agent's model and `{session}` for the session that the call continues. Without
@@ -22,6 +22,9 @@ pub struct Profile {
     /// What the profile rests on; absent for a profile of the user.
     #[serde(skip_serializing_if = "is_default")]
     pub known: Option<Known>,
+    /// Who trains the models of the program, if they are of one vendor.
+    #[serde(skip_serializing_if = "is_default")]
+    pub vendor: String,
     /// How to log in: a sentence that follows "hint: ".
     #[serde(skip_serializing_if = "is_default")]
     pub login: String,

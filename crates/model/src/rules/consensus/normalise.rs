@@ -104,6 +104,7 @@ const VENDORS: &[(&str, &[&str])] = &[
     ("meta", &["llama"]),
     ("moonshot", &["kimi"]),
     ("zhipu", &["glm"]),
+    ("github", &["copilot"]),
 ];
 
 /// Derives the vendor of a model from the reviewer's name. If the name contains no known model, the name itself
@@ -112,16 +113,27 @@ pub fn vendor(model: &str) -> String {
     known_vendor(model).map_or_else(|| model.to_lowercase(), ToOwned::to_owned)
 }
 
-/// The vendor of an agent's model, or of its program. An agent with neither is a vendor of its own, because two
-/// programs can be the same interpreter.
+/// The vendor of an agent: its key `vendor`, or else the vendor that the name of its model, its profile or its program
+/// says. A model that says nothing, or else the agent, is a vendor of its own, because two programs can be the same
+/// interpreter.
 pub fn vendor_of(agent: &Agent) -> String {
+    if let Some(vendor) = &agent.vendor {
+        return vendor.to_lowercase();
+    }
+    let of_profile = agent.profile.as_deref();
+    let of_profile = of_profile.map(|profile| profile.vendor.to_lowercase());
     if let Some(model) = &agent.model {
-        return vendor(model);
+        let known = known_vendor(model).map(ToOwned::to_owned);
+        return known
+            .or(of_profile.filter(|vendor| !vendor.is_empty()))
+            .unwrap_or_else(|| model.to_lowercase());
     }
     let program = agent.command.first().map(Path::new);
     let program = program.and_then(Path::file_name).and_then(OsStr::to_str);
-    let known = program.and_then(known_vendor);
-    known.unwrap_or(&agent.name.0).to_owned()
+    of_profile
+        .filter(|vendor| !vendor.is_empty())
+        .or_else(|| program.and_then(known_vendor).map(ToOwned::to_owned))
+        .unwrap_or_else(|| agent.name.0.clone())
 }
 
 fn known_vendor(model: &str) -> Option<&'static str> {
@@ -366,6 +378,10 @@ fn canonical(path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use serde_json::json;
+
     use super::*;
     use crate::domain::RawFinding;
 
@@ -397,6 +413,39 @@ mod tests {
                 category(given, rule, title),
                 expected,
                 "{given:?} {rule:?} {title}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_agents_vendor_is_its_key_or_what_its_model_profile_or_program_says() {
+        let of = |program: &str,
+                  model: Option<&str>,
+                  profile: Option<&str>,
+                  vendor: Option<&str>| {
+            let profile = profile.map(|vendor| json!({"name": program, "vendor": vendor}));
+            let agent = json!({"name": "me", "role": "reviewer", "command": [program], "adapter": "text",
+                "model": model, "profile": profile, "vendor": vendor});
+            vendor_of(&serde_json::from_value(agent).unwrap())
+        };
+        let rows = [
+            (("claude", None, None, None), "anthropic"),
+            (("copilot", None, None, None), "github"),
+            (("copilot", Some("gpt-5"), None, None), "openai"),
+            (("claude", None, None, Some("Own")), "own"),
+            (("claude", Some("gpt-5"), None, Some("own")), "own"),
+            (("agy", None, Some("google"), None), "google"),
+            (("agy", Some("sonnet"), Some("google"), None), "anthropic"),
+            (("agy", Some("mock"), Some("google"), None), "google"),
+            (("pi", Some("Mock"), Some(""), None), "mock"),
+            (("pi", None, Some(""), None), "me"),
+            (("sh", None, None, None), "me"),
+        ];
+        for ((program, model, profile, vendor), expected) in rows {
+            assert_eq!(
+                of(program, model, profile, vendor),
+                expected,
+                "{program} {model:?} {profile:?} {vendor:?}"
             );
         }
     }

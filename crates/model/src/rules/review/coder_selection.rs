@@ -117,6 +117,7 @@ mod tests {
             timeout: None,
             backup: None,
             price: None,
+            vendor: None,
             profile: None,
         }
     }

@@ -379,7 +379,7 @@ mod tests {
             (
                 "agents: [a]\n",
                 "c.yml:1:10: `agents[0]` must be a mapping | use one of the keys name, command, adapter, role, \
-                 domain, focus, model, effort, env, timeout, backup, price, profile",
+                 domain, focus, model, vendor, effort, env, timeout, backup, price, profile",
             ),
             (
                 "agents:\n  - rol: coder\n",

@@ -554,6 +554,7 @@ review: {issues: {mandatory: [HIGH]}}
             timeout: None,
             backup: None,
             price: None,
+            vendor: None,
             profile: None,
         };
         let words = |words: &[&str]| {

@@ -226,6 +226,16 @@ form! {
 }
 
 form! {
+    Vendor: String = "the name of a vendor, such as `anthropic`",
+    {"type": "string", "pattern": r"^\S+$"},
+    |given| {
+        let text = given.as_str()?;
+        let is_word = is_line(text) && !text.contains(char::is_whitespace);
+        (text.len() <= LONGEST_NAME && is_word).then(|| text.to_owned())
+    }
+}
+
+form! {
     Adapter: String = ADAPTERS.join(", "),
     {"type": "string", "enum": ADAPTERS},
     |given| given.as_str().filter(|word| ADAPTERS.contains(word)).map(str::to_owned);

@@ -203,6 +203,7 @@ fn agent(name: &str, role: Role, model: &str) -> Agent {
         timeout: None,
         backup: None,
         price: None,
+        vendor: None,
         profile: None,
     }
 }
