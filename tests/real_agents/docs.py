@@ -50,12 +50,14 @@ over ACP.
 
 | program | version | mark | rests on |
 | --- | --- | --- | --- |
-| pi | 0.73.1 | tested | started with its profile from npm; without a login it ends with "No API key found", which is reported as not logged in |
-| droid | 0.215.0 | tested | the same: "Authentication failed. Please log in using /login" |
+| pi | 0.73.1 | tested | whole job, write refused, home closed, interrupted, 401 and 429 against the loopback server; without a login it ends with "No API key found", which is reported as not logged in |
+| droid | 0.215.0 | tested | started with its profile in the sandbox; without a login it ends with "Authentication failed. Please log in using /login", which is reported as not logged in |
 | auggie | 0.36.0 | tested | the same: "No auth provided. Please log in with `auggie login`" |
 | amp | 0.0.1790142911-g7618fb | tested | the same: "No API key found", beside an address with a token on standard output, which is not shown |
-| aider | 0.86.2 | tested | started from PyPI with its profile; without a key it waits for a browser until a time limit; its exit code is 0 after a failure of its service, so only the closing line tells an answer |
-| agy, cursor-agent, goose, crush, kiro-cli, cline, kilo | - | described | their documentation; not run |
+| aider | 0.86.2 | tested | a review against the loopback server; without a key it waits for a browser until a time limit; its exit code is 0 after a failure of its service, so only the closing line tells an answer |
+| cursor-agent, crush, kiro-cli, goose | - | described | their documentation: `--trust`, `--mode ask` and `--force`; `run --quiet` with standard input; `chat --no-interactive` with standard input and `--trust-tools`; `run -i FILE`, `--no-session` and `GOOSE_MODE` |
+| cline, kilo | - | described | their documentation: `--json` with `run_result`, `--plan` and `--auto-approve`; `run --auto` and its agent `plan` |
+| agy | - | described | `-p PROMPT` and `--model`, by those who call it; its login can lie in the keyring of the desktop, which a program in the sandbox possibly does not reach |
 
 opencode 1.18.33 always loads the modules in `.opencode/plugin` of the tree, so Glee does not start it in any role if there
 are some. The number of retries of opencode (5), copilot (5) and qwen (6, for failing services) cannot be reduced, so a limit is

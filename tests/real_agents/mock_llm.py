@@ -471,6 +471,9 @@ def adapt_call(spec: dict[str, Any], request: Request) -> Call:
         for name, (p, old, new) in EDIT_TOOLS.items():
             if name in offered:
                 have = offered[name]["params"].get("properties", {})
+                if "edits" in have:                 # pi
+                    edits = [{"oldText": spec["old"], "newText": spec["new"]}]
+                    return Call(name, {"path": path, "edits": edits})
                 if have and p not in have:
                     p, old, new = ("file_path" if "file_path" in have else "path",
                                    "old_string" if "old_string" in have else "old_str",
@@ -486,7 +489,8 @@ def adapt_call(spec: dict[str, Any], request: Request) -> Call:
     if kind == "read":
         for name, p in READ_TOOLS.items():
             if name in offered:
-                return fit(request, name, {p: path})
+                have = offered[name]["params"].get("properties", {})
+                return fit(request, name, {p if p in have or not have else "path": path})
         return shell_call(request, f"cat {shell_quote(path)}")
     if kind == "shell":
         return shell_call(request, spec["command"])

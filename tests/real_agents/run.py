@@ -434,8 +434,8 @@ def fault(causes: str, code: int = 4, reply: Rule | str = CLEAN, silence: int = 
             most = f"{silence * 3 if program.slow else silence}s"
             # gemini tries again by itself for minutes, whatever its settings say: once is enough.
             tries = "0" if program.name == "gemini" else "3"
-            ran = scene.review(GLEE_LIMITS_TOTAL="600s", GLEE_LIMITS_FIRST_OUTPUT=most, GLEE_LIMITS_IDLE=most,
-                               GLEE_LIMITS_BACKOFF="200ms", GLEE_LIMITS_RETRIES=tries)
+            ran = scene.review(GLEE_LIMITS_CALL_TIMEOUT="600s", GLEE_LIMITS_FIRST_OUTPUT_TIMEOUT=most,
+                               GLEE_LIMITS_IDLE_TIMEOUT=most, GLEE_LIMITS_BACKOFF="200ms", GLEE_LIMITS_RETRIES=tries)
             found = [failure.get("cause") or {} for failure in ran.outcome.get("failures", [])]
             known = any(cause.get("kind") in causes.split() for cause in found)
             if fault.get("kind") == "cut" and program.takes_cuts:
