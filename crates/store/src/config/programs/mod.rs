@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
-use schemars::schema_for;
+use schemars::generate::SchemaSettings;
 use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
 
@@ -80,12 +80,7 @@ impl ValueForm for ProfileForm {
     }
 
     fn schema() -> Value {
-        let mut map = schema_for!(Profile).to_value();
-        if let Some(map) = map.as_object_mut() {
-            for key in ["$schema", "title"] {
-                map.remove(key);
-            }
-        }
+        let map = profile_schema();
         json!({"anyOf": [{"type": "string", "pattern": "^[A-Za-z0-9_][A-Za-z0-9._-]*$"}, map]})
     }
 
@@ -144,14 +139,27 @@ fn problem(profile: &Profile) -> Option<String> {
     }
 }
 
+/// The schema of a profile that a user writes, which rests on the user alone.
+fn profile_schema() -> Value {
+    // The schema stands inside another one, where its parts cannot be referred to by their places in it.
+    let settings = SchemaSettings::draft2020_12().with(|form| form.inline_subschemas = true);
+    let schema = settings.into_generator().into_root_schema_for::<Profile>();
+    let mut schema = schema.to_value();
+    for key in ["$schema", "title"] {
+        schema.as_object_mut().map(|schema| schema.remove(key));
+    }
+    let keys = schema.pointer_mut("/properties");
+    if let Some(keys) = keys.and_then(Value::as_object_mut) {
+        keys.remove("known");
+    }
+    schema
+}
+
 /// Finds the first key of a profile that is unknown or has a wrong value.
 fn wrong_entry(entries: &Map<String, Value>) -> Option<InvalidValue> {
-    let schema = schema_for!(Profile).to_value();
+    let schema = profile_schema();
     let keys = schema["properties"].as_object()?.keys();
-    let keys: Vec<&str> = keys
-        .map(String::as_str)
-        .filter(|key| *key != "known")
-        .collect();
+    let keys: Vec<&str> = keys.map(String::as_str).collect();
     for (item, (key, value)) in entries.iter().enumerate() {
         let misfit = |problem: String, allowed: String, suggestion: Option<&str>| {
             Some(InvalidValue {
