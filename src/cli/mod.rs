@@ -38,7 +38,7 @@ const HELP: &str = "\
 Usage: glee [OPTIONS] <COMMAND>
 
 Work      review       Review and fix code, settle disputes (see also `pr`)
-          findings     List open findings (see also `show`, `fix`, `dismiss`)
+          findings     List open findings (also `show`, `answer`, `fix`, `dismiss`)
           consensus    Have agents agree on a plan (see also `gate`)
           watch        Review the work of running agents (see also `emit`)
 People    init         Find installed agents and connect them
@@ -49,7 +49,7 @@ History   runs         List, show, undo and resume runs (see also `serve`)
           stats        Print statistics of recorded runs
 Settings  config       Read and change settings (see also `rules`)
           trust        Allow this project's configuration to run programs
-          hook         Review each commit or push in a hook of git
+          hook         Review in hooks of git or agents (see also `integrate`)
           doctor       Check the setup and print data for a bug report
 Tools     merge        Merge findings (see also `vote` and `parse`)
           completions  Print shell completions (see also `man`)
@@ -79,6 +79,7 @@ enum Command {
     Review(work::review::Args),
     Findings(work::findings::list::Args),
     Show(work::findings::show::Args),
+    Answer(work::findings::answer::Args),
     Fix(work::findings::fix::Args),
     Dismiss(work::findings::dismiss::Args),
     Disputes(history::disputes::Args),
@@ -95,6 +96,7 @@ enum Command {
     Vote(tools::vote::Args),
     Rules(settings::rules::Args),
     Hook(settings::hook::Args),
+    Integrate(settings::integrate::Args),
     Doctor(settings::doctor::Args),
     Completions(tools::completions::Args),
     Man(tools::man::Args),
@@ -106,6 +108,7 @@ impl Command {
     fn runs_agents(&self) -> bool {
         match self {
             Self::Review(_)
+            | Self::Answer(_)
             | Self::Fix(_)
             | Self::Runs(_)
             | Self::Consensus(_)
@@ -144,9 +147,23 @@ pub fn main() -> ExitCode {
         Ok(reason) => ExitCode::from(reason.code()),
         Err(error) => {
             stream::err(&error.render(cli.globals.color_stderr()));
-            ExitCode::from(error.exit().code())
+            code(error.exit())
         }
     }
+}
+
+/// The exit code of an error. Claude Code takes exit 2 of a hook for "block", so an error of Glee in the hook of an agent,
+/// even wrong usage, ends with 0 and an empty answer.
+fn code(exit: ExitReason) -> ExitCode {
+    let words: Vec<_> = std::env::args_os().skip(1).collect();
+    let is_agent_hook = words
+        .windows(2)
+        .any(|pair| pair[0] == "hook" && pair[1] == "agent");
+    if is_agent_hook {
+        drop(stream::out("{}\n"));
+        return ExitCode::SUCCESS;
+    }
+    ExitCode::from(exit.code())
 }
 
 fn clean(line: &str) -> String {
@@ -170,7 +187,7 @@ fn usage(error: &clap::Error) -> ExitCode {
             let mut wrong = WrongUsage::find(program(help::screen()));
             let color = wrong.globals.as_ref().is_some_and(Globals::color_stderr);
             stream::err(&wrong.describe(error).render(color));
-            return ExitCode::from(ExitReason::Usage.code());
+            return code(ExitReason::Usage);
         }
     }
     // An error of `print` is ignored, because printing fails only if stdout or stderr is closed.
@@ -213,6 +230,7 @@ fn run(command: &Command, globals: &Globals) -> CommandResult {
         Command::Review(args) => work::review::run(args, globals),
         Command::Findings(args) => work::findings::list::run(args, globals),
         Command::Show(args) => work::findings::show::run(args, globals),
+        Command::Answer(args) => work::findings::answer::run(args, globals),
         Command::Fix(args) => work::findings::fix::run(args, globals),
         Command::Dismiss(args) => work::findings::dismiss::run(args, globals),
         Command::Disputes(args) => history::disputes::run(args, globals),
@@ -229,6 +247,7 @@ fn run(command: &Command, globals: &Globals) -> CommandResult {
         Command::Vote(args) => tools::vote::run(args, globals),
         Command::Rules(args) => settings::rules::run(args, globals),
         Command::Hook(args) => settings::hook::run(args, globals),
+        Command::Integrate(args) => settings::integrate::run(args, globals),
         Command::Doctor(args) => settings::doctor::run(args, globals),
         Command::Completions(args) => tools::completions::run(args),
         Command::Man(args) => tools::man::run(args, program(help::WIDEST)),
@@ -301,6 +320,9 @@ mod tests {
         "hook install",
         "hook uninstall",
         "hook run",
+        "hook agent",
+        "hook print",
+        "integrate",
         "pr publish",
         "pr arbitrate",
         "emit",

@@ -99,7 +99,7 @@ echo "GLEE-RULING nonce=$GLEE_NONCE dispute=$GLEE_DISPUTE ruling=ESCALATE"
 S
 review "0 1 3 4" "$file" plain.py --arbitrate --debate=3
 dispute=$("$GLEE" disputes --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["disputes"][0]["number"])')
-"$GLEE" disputes resolve "$dispute" dismiss --as accepted-risk --reason "Later. $bad" --quiet >/dev/null
+"$GLEE" disputes resolve "$dispute" dismiss --by Test --as accepted-risk --reason "Later. $bad" --quiet >/dev/null
 "$GLEE" runs show last --format html="$pages/debate.html" >/dev/null
 
 project many

@@ -339,7 +339,9 @@ fn left_open_it_waits_and_is_settled_later() {
         &shown,
         &["! 1 dispute waits for you", "glee disputes resolve 1"],
     );
-    let resolved = sandbox.glee(&["disputes", "resolve", "1", "dismiss", "--reason", "private"]);
+    let resolved = sandbox.glee(&[
+        "disputes", "resolve", "1", "dismiss", "--by", "Test", "--reason", "private",
+    ]);
     assert_eq!(resolved.code, 0, "{resolved}");
 }
 

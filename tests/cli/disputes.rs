@@ -207,7 +207,7 @@ fn no_history_is_said_kindly_and_makes_none() {
         (output.code, output.stdout.as_str()),
         (0, "No history yet: nothing to verify.\n")
     );
-    let output = sandbox.glee(&["disputes", "resolve", "1", "enforce"]);
+    let output = sandbox.glee(&["disputes", "resolve", "1", "enforce", "--by", "Test"]);
     insta::assert_snapshot!(output.stderr, @r"
     error: there is no dispute 1
     hint: `glee disputes` lists the disputes
@@ -251,8 +251,8 @@ fn shows_one_with_all_that_was_said() {
 fn a_person_settles_one_and_is_told_what_is_next() {
     let sandbox = sandbox();
     let args = [
-        "disputes", "resolve", "2", "dismiss", "--as", "deferred", "--ref", "issue-12", "--reason",
-        "later",
+        "disputes", "resolve", "2", "dismiss", "--by", "Test", "--as", "deferred", "--ref",
+        "issue-12", "--reason", "later",
     ];
     let output = sandbox.glee(&args);
     assert_eq!(
@@ -263,7 +263,7 @@ fn a_person_settles_one_and_is_told_what_is_next() {
             "Next: `glee runs resume 0000abcd` to finish the run\n"
         )
     );
-    let output = sandbox.glee(&["disputes", "resolve", "3", "enforce"]);
+    let output = sandbox.glee(&["disputes", "resolve", "3", "enforce", "--by", "Test"]);
     assert_eq!(
         (output.code, output.stdout.as_str(), output.stderr.as_str()),
         (
@@ -272,7 +272,7 @@ fn a_person_settles_one_and_is_told_what_is_next() {
             "Next: `glee runs resume 0000abcd` to have the coder implement it\n"
         )
     );
-    let output = sandbox.glee(&["disputes", "resolve", "2", "enforce"]);
+    let output = sandbox.glee(&["disputes", "resolve", "2", "enforce", "--by", "Test"]);
     insta::assert_snapshot!(output.stderr, @r"
     error: dispute 2 is already settled: deferred
     hint: `glee disputes show 2` shows the ruling; to rule again, reopen the dispute with `glee disputes reopen 2`
@@ -404,7 +404,7 @@ fn a_damaged_history_shows_its_good_part() {
             .starts_with("error: the history `[STATE]/repos/"),
         "{output}"
     );
-    let output = sandbox.glee(&["disputes", "resolve", "3", "enforce"]);
+    let output = sandbox.glee(&["disputes", "resolve", "3", "enforce", "--by", "Test"]);
     assert_eq!(output.code, 7, "{output}");
     assert_eq!(std::fs::read(&path).expect("the database"), torn);
 }

@@ -105,11 +105,13 @@ fn only_the_named_findings_go_to_the_coder() {
         "F1 resolved, F2 disputed, F3 disputed, F4 open, F5 discarded"
     );
     let enforce = [
-        "disputes", "resolve", "2", "enforce", "--reason", "ruled so",
+        "disputes", "resolve", "2", "enforce", "--by", "Test", "--reason", "ruled so",
     ];
     assert_eq!(sandbox.glee(&enforce).code, 0);
     assert_eq!(
-        sandbox.glee(&["disputes", "resolve", "1", "dismiss"]).code,
+        sandbox
+            .glee(&["disputes", "resolve", "1", "dismiss", "--by", "Test"])
+            .code,
         0
     );
     let enforced = sandbox.glee(&["fix", "F2"]);
@@ -216,21 +218,45 @@ fn a_person_rules_without_an_objection() {
     insta::assert_snapshot!(session(
         &sandbox,
         &[
-            &["dismiss", "F1"],
-            &["dismiss", "F1", "--as", "deferred", "--reason", "later"],
-            &["dismiss", "F1", "--ref", "issue-1", "--reason", "later"],
+            &["dismiss", "--by", "Test", "F1"],
+            &[
+                "dismiss", "--by", "Test", "F1", "--as", "deferred", "--reason", "later"
+            ],
+            &[
+                "dismiss", "--by", "Test", "F1", "--ref", "issue-1", "--reason", "later"
+            ],
             &[
                 "dismiss",
+                "--by",
+                "Test",
                 "F1",
                 "--as",
                 "accepted-risk",
                 "--reason",
                 "the text is ours"
             ],
-            &["dismiss", "F1", "--reason", "the text is ours"],
-            &["dismiss", "F1", "--as", "duplicate", "--reason", "the same"],
             &[
                 "dismiss",
+                "--by",
+                "Test",
+                "F1",
+                "--reason",
+                "the text is ours"
+            ],
+            &[
+                "dismiss",
+                "--by",
+                "Test",
+                "F1",
+                "--as",
+                "duplicate",
+                "--reason",
+                "the same"
+            ],
+            &[
+                "dismiss",
+                "--by",
+                "Test",
                 "F1",
                 "--as",
                 "duplicate",
@@ -241,6 +267,8 @@ fn a_person_rules_without_an_objection() {
             ],
             &[
                 "dismiss",
+                "--by",
+                "Test",
                 "F2",
                 "--as",
                 "refuted",
@@ -249,6 +277,8 @@ fn a_person_rules_without_an_objection() {
             ],
             &[
                 "dismiss",
+                "--by",
+                "Test",
                 "F3",
                 "--as",
                 "deferred",
@@ -259,6 +289,8 @@ fn a_person_rules_without_an_objection() {
             ],
             &[
                 "dismiss",
+                "--by",
+                "Test",
                 "F4",
                 "--until",
                 "2999-01-01",
@@ -286,7 +318,14 @@ fn a_person_rules_without_an_objection() {
     assert_eq!(reopened.code, 0, "{reopened}");
     let again = sandbox.glee(&["review", "app.py", "--format", "json"]);
     assert_eq!(again.code, 3, "the dispute is open again: {again}");
-    let settled = sandbox.glee(&["dismiss", "F1", "--reason", "checked before"]);
+    let settled = sandbox.glee(&[
+        "dismiss",
+        "--by",
+        "Test",
+        "F1",
+        "--reason",
+        "checked before",
+    ]);
     assert!(
         settled
             .stdout
@@ -301,7 +340,9 @@ fn a_ruled_run_is_replayed_with_the_same_result() {
     let sandbox = reviewed();
     for id in ["F1", "F2", "F3", "F4"] {
         assert_eq!(
-            sandbox.glee(&["dismiss", id, "--reason", "in tests"]).code,
+            sandbox
+                .glee(&["dismiss", "--by", "Test", id, "--reason", "in tests"])
+                .code,
             0
         );
     }

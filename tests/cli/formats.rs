@@ -69,6 +69,8 @@ fn one_run_writes_several_reports_and_a_recorded_run_writes_them_again() {
         "resolve",
         "3",
         "dismiss",
+        "--by",
+        "Test",
         "--as",
         "accepted-risk",
         "--reason",
@@ -270,6 +272,8 @@ fn a_report_in_the_tree_does_not_prevent_a_resume() {
                 "resolve",
                 "3",
                 "enforce",
+                "--by",
+                "Test",
                 "--reason",
                 "it is real"
             ])

@@ -453,6 +453,8 @@ fn a_ruling_about_a_test_does_not_bind_in_the_product() {
     assert_eq!(sandbox.glee(&["review", "tests"]).code, 1);
     let ruling = [
         "dismiss",
+        "--by",
+        "Test",
         "F1",
         "--as",
         "refuted",
@@ -485,7 +487,9 @@ fn a_persons_reason_binds_the_ruling_to_the_code_that_it_cites() {
     says(&sandbox, "rev", INJECTION);
     assert_eq!(sandbox.glee(&["review", "app.py"]).code, 1);
     let reason = "the store escapes it, see store.py:2 and gone.py:1";
-    let accepted = sandbox.glee(&["dismiss", "F1", "--as", "refuted", "--reason", reason]);
+    let accepted = sandbox.glee(&[
+        "dismiss", "--by", "Test", "F1", "--as", "refuted", "--reason", reason,
+    ]);
     assert_eq!(accepted.code, 0, "{accepted}");
     assert_eq!(sandbox.glee(&["review", "app.py"]).code, 0);
     let open = |sandbox: &Sandbox| sandbox.glee(&["findings"]).stdout;
@@ -865,7 +869,9 @@ fn a_member_that_a_ruling_leaves_out_is_another_defect_with_a_number_of_its_own(
         ),
         "{output}"
     );
-    let enforced = sandbox.glee(&["disputes", "resolve", "2", "enforce", "--reason", "real"]);
+    let enforced = sandbox.glee(&[
+        "disputes", "resolve", "2", "enforce", "--by", "Test", "--reason", "real",
+    ]);
     assert_eq!(enforced.code, 0, "{enforced}");
     let (output, outcome) = both(&sandbox, BY_REV, "");
     assert_eq!(

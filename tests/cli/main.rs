@@ -1,7 +1,9 @@
 //! Tests of the binary: one integration target, one file for each subject.
 
 mod addresses;
+mod agent_hooks;
 mod agents;
+mod answers;
 mod at_base;
 mod closings;
 mod coders;
@@ -24,6 +26,7 @@ mod hooks;
 mod html_report;
 mod identity;
 mod insisting;
+mod integrations;
 mod log;
 mod merge;
 mod nothing;

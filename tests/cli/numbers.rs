@@ -86,7 +86,7 @@ fn a_number_is_found_in_whatever_run_raised_it_last() {
         assert_eq!(shown.code, 0, "{shown}");
         assert!(shown.stdout.contains("MUST[F1]"), "{shown}");
     }
-    let dismissed = sandbox.glee(&["dismiss", "F1", "--reason", "it is ours"]);
+    let dismissed = sandbox.glee(&["dismiss", "--by", "Test", "F1", "--reason", "it is ours"]);
     assert!(
         dismissed
             .stdout
@@ -99,6 +99,8 @@ fn a_number_is_found_in_whatever_run_raised_it_last() {
 
     let duplicate = [
         "dismiss",
+        "--by",
+        "Test",
         "F6",
         "--as",
         "duplicate",

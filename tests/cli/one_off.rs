@@ -42,7 +42,7 @@ fn a_review_needs_no_configuration() {
         "the run knows its reviewer"
     );
     assert_eq!(sandbox.glee(&["show", "F1"]).code, 0);
-    let accepted = sandbox.glee(&["dismiss", "F1", "--reason", "our own text"]);
+    let accepted = sandbox.glee(&["dismiss", "--by", "Test", "F1", "--reason", "our own text"]);
     assert_eq!(accepted.code, 0, "{accepted}");
     let again = sandbox.glee(&[
         "review",

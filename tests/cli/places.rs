@@ -162,6 +162,8 @@ fn dismissed(places: &str) -> Sandbox {
     assert_eq!(raise(&sandbox, places).1, "F1 open");
     let dismissed = sandbox.glee(&[
         "dismiss",
+        "--by",
+        "Test",
         "F1",
         "--as",
         "refuted",

@@ -177,6 +177,8 @@ fn the_whole_job_with_three_scripts() {
         "resolve",
         "3",
         "dismiss",
+        "--by",
+        "Test",
         "--reason",
         "only in tests",
     ]);
@@ -314,7 +316,9 @@ fn a_person_settles_a_dispute_later_and_the_run_is_carried_on() {
     assert_eq!(first.code, 3, "{first}");
     let run = outcome_run(&first.stdout);
     for (number, word) in [("1", "enforce"), ("2", "dismiss"), ("3", "dismiss")] {
-        let resolved = sandbox.glee(&["disputes", "resolve", number, word, "--reason", "ruled so"]);
+        let resolved = sandbox.glee(&[
+            "disputes", "resolve", number, word, "--by", "Test", "--reason", "ruled so",
+        ]);
         assert_eq!(resolved.code, 0, "{resolved}");
     }
     let carried = sandbox.glee(&["runs", "resume", &run, "--format", "json"]);

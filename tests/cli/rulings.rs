@@ -26,7 +26,13 @@ fn settled() -> Sandbox {
         ("2", &["--as", "accepted-risk", "--until", "2999-01-01"]),
         ("3", &["--as", "deferred", "--ref", "issue-12"]),
     ] {
-        let output = sandbox.glee(&[&["disputes", "resolve", number, "dismiss"], rest].concat());
+        let output = sandbox.glee(
+            &[
+                &["disputes", "resolve", number, "dismiss", "--by", "Test"],
+                rest,
+            ]
+            .concat(),
+        );
         assert_eq!(output.code, 0, "{output}");
     }
     sandbox
@@ -428,13 +434,17 @@ fn a_ruling_ends_on_its_day_and_by_its_age() {
         "{outcome}"
     );
 
-    let refused = sandbox.glee(&["disputes", "resolve", "1", "enforce", "--until", "90d"]);
+    let refused = sandbox.glee(&[
+        "disputes", "resolve", "1", "enforce", "--by", "Test", "--until", "90d",
+    ]);
     assert_eq!(refused.code, 2, "{refused}");
     let past = sandbox.glee(&[
         "disputes",
         "resolve",
         "1",
         "dismiss",
+        "--by",
+        "Test",
         "--until",
         "2020-01-01",
     ]);
@@ -487,6 +497,8 @@ fn a_ruling_ends_on_its_day_and_by_its_age() {
                 "resolve",
                 "4",
                 "dismiss",
+                "--by",
+                "Test",
                 "--as",
                 "accepted-risk"
             ])
@@ -567,7 +579,9 @@ fn a_revoked_ruling_waits_again() {
         ["6 disputed 1", "10 already_ruled 2", "14 already_ruled 3"]
     );
     assert_eq!(
-        sandbox.glee(&["disputes", "resolve", "1", "enforce"]).code,
+        sandbox
+            .glee(&["disputes", "resolve", "1", "enforce", "--by", "Test"])
+            .code,
         0
     );
     assert_eq!(
@@ -651,6 +665,8 @@ fn a_judge_is_shown_how_the_like_was_ruled() {
                 "resolve",
                 "1",
                 "dismiss",
+                "--by",
+                "Test",
                 "--reason",
                 "the template is ours"
             ])
@@ -695,13 +711,17 @@ fn the_person_who_ruled_is_recorded_and_sharing_does_not_change_it() {
             "resolve",
             "1",
             "dismiss",
+            "--by",
+            "Test",
             "--reason",
             "a constant",
         ][..],
-        &["disputes", "resolve", "1", "enforce"],
-        &["disputes", "resolve", "1", "discard"],
+        &["disputes", "resolve", "1", "enforce", "--by", "Test"],
+        &["disputes", "resolve", "1", "discard", "--by", "Test"],
         &[
             "dismiss",
+            "--by",
+            "Test",
             "F2",
             "--as",
             "accepted-risk",
@@ -748,18 +768,27 @@ fn the_person_who_ruled_is_recorded_and_sharing_does_not_change_it() {
 fn after_a_ruling_a_run_that_ended_is_not_resumed() {
     let sandbox = project();
     assert_eq!(sandbox.glee(&["review", "app.py"]).code, 1);
-    let accepted = sandbox.glee(&["dismiss", "F1", "--as", "accepted-risk", "--reason", "ours"]);
+    let accepted = sandbox.glee(&[
+        "dismiss",
+        "--by",
+        "Test",
+        "F1",
+        "--as",
+        "accepted-risk",
+        "--reason",
+        "ours",
+    ]);
     assert!(
         accepted.stderr.contains("Next: `glee runs show ") && !accepted.stderr.contains("resume"),
         "{accepted}"
     );
     let waiting = disputed();
-    let ruled = waiting.glee(&["disputes", "resolve", "1", "dismiss"]);
+    let ruled = waiting.glee(&["disputes", "resolve", "1", "dismiss", "--by", "Test"]);
     assert!(
         ruled.stderr.contains("runs resume") && ruled.stderr.contains("to finish the run"),
         "{ruled}"
     );
-    let enforced = waiting.glee(&["disputes", "resolve", "2", "enforce"]);
+    let enforced = waiting.glee(&["disputes", "resolve", "2", "enforce", "--by", "Test"]);
     assert!(
         enforced.stderr.contains("to have the coder implement it"),
         "{enforced}"

@@ -21,6 +21,8 @@ fn a_run_that_a_person_settled_and_carried_on_is_decided_again_in_one_go() {
         "resolve",
         "3",
         "dismiss",
+        "--by",
+        "Test",
         "--as",
         "accepted-risk",
         "--reason",
@@ -122,6 +124,8 @@ fn a_pruned_run_is_still_read_and_still_binds() {
                 "resolve",
                 "3",
                 "dismiss",
+                "--by",
+                "Test",
                 "--reason",
                 "only in tests"
             ])

@@ -61,10 +61,16 @@ fn holding(folder: &Path, secret: &str) -> Vec<String> {
 fn a_token_in_a_persons_reason_is_recorded_nowhere() {
     let reason = format!("the token {TOKEN} is revoked");
     let rows: [&[&[&str]]; 3] = [
-        &[&["disputes", "resolve", "1", "dismiss", "--reason", &reason]],
-        &[&["disputes", "resolve", "1", "enforce", "--reason", &reason]],
+        &[&[
+            "disputes", "resolve", "1", "dismiss", "--by", "Test", "--reason", &reason,
+        ]],
+        &[&[
+            "disputes", "resolve", "1", "enforce", "--by", "Test", "--reason", &reason,
+        ]],
         &[
-            &["disputes", "resolve", "1", "dismiss", "--reason", "no"],
+            &[
+                "disputes", "resolve", "1", "dismiss", "--by", "Test", "--reason", "no",
+            ],
             &["disputes", "reopen", "1", "--reason", &reason],
         ],
     ];

@@ -742,7 +742,8 @@ fn a_person_settles_a_dispute_under_the_rules_of_the_terminal() {
     ] {
         let refused = server.settle(3, fields);
         assert_eq!(refused.status, 422, "{fields}");
-        let terminal = sandbox.glee(&[&["disputes", "resolve", "3"], arguments].concat());
+        let terminal =
+            sandbox.glee(&[&["disputes", "resolve", "3", "--by", "Test"], arguments].concat());
         let message = terminal
             .stderr
             .lines()

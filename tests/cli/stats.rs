@@ -491,7 +491,7 @@ fn a_person_that_rules_otherwise_overturns_the_judge() {
         shares(&stats(&sandbox)["all"]),
         "5 raised, 2 held: 4/5 3/5 1/1 0/1 0/2 0/0 0/0 2/5 0/2"
     );
-    run(&["disputes", "resolve", &divides, "enforce"]);
+    run(&["disputes", "resolve", &divides, "enforce", "--by", "Test"]);
     assert_eq!(
         shares(&stats(&sandbox)["all"]),
         "5 raised, 1 held: 4/5 3/5 2/2 0/2 1/2 0/1 0/0 2/5 0/2"
@@ -503,6 +503,8 @@ fn a_person_that_rules_otherwise_overturns_the_judge() {
         "resolve",
         &leaks,
         "dismiss",
+        "--by",
+        "Test",
         "--as",
         "accepted-risk",
     ]);
@@ -511,13 +513,13 @@ fn a_person_that_rules_otherwise_overturns_the_judge() {
         "5 raised, 1 held: 4/5 3/5 2/2 0/2 1/2 1/2 0/0 2/5 0/2"
     );
     // What is discarded is not judged; what the judge escalated is no decision that a person could overturn.
-    run(&["disputes", "resolve", &ends, "discard"]);
+    run(&["disputes", "resolve", &ends, "discard", "--by", "Test"]);
     assert_eq!(
         shares(&stats(&sandbox)["all"]),
         "5 raised, 1 held: 4/5 3/5 2/2 0/2 1/2 1/2 0/0 2/5 0/2"
     );
     run(&["disputes", "reopen", &ends]);
-    run(&["disputes", "resolve", &ends, "dismiss"]);
+    run(&["disputes", "resolve", &ends, "dismiss", "--by", "Test"]);
     let found = stats(&sandbox);
     assert_eq!(
         shares(&found["all"]),

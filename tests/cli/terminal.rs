@@ -161,7 +161,12 @@ fn filters_change_the_text_only() {
     let lines = "LOW[F5] app.py:14 Finish this\nHidden by --severity: 4 findings\n✗ 4 mandatory findings are open\n";
     assert_eq!(quiet.stdout, lines);
 
-    assert_eq!(sandbox.glee(&["dismiss", "F1", "--reason", "ours"]).code, 0);
+    assert_eq!(
+        sandbox
+            .glee(&["dismiss", "--by", "Test", "F1", "--reason", "ours"])
+            .code,
+        0
+    );
     let open = sandbox.glee(&["runs", "show", "--open"]);
     assert!(
         open.stdout

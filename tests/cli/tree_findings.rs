@@ -118,7 +118,9 @@ fn a_ruling_closes_the_finding_in_every_run_until_it_is_reopened_or_ends() {
     let first = review(&sandbox);
     review(&sandbox);
     // The ruling is about the finding of the older run, and the newer run raised the finding too.
-    let accept = ["dismiss", "F2", "--run", &first, "--reason", "ours"];
+    let accept = [
+        "dismiss", "--by", "Test", "F2", "--run", &first, "--reason", "ours",
+    ];
     assert_eq!(sandbox.glee(&accept).code, 0);
     assert_eq!(
         open(&sandbox, &[]),
@@ -134,7 +136,9 @@ fn a_ruling_closes_the_finding_in_every_run_until_it_is_reopened_or_ends() {
     assert_eq!(reopened.code, 0, "{reopened}");
     assert_eq!(open(&sandbox, &[])[1], "app.py:6 open disputed");
     assert_eq!(
-        sandbox.glee(&["disputes", "resolve", "1", "enforce"]).code,
+        sandbox
+            .glee(&["disputes", "resolve", "1", "enforce", "--by", "Test"])
+            .code,
         0
     );
     assert_eq!(open(&sandbox, &[])[1], "app.py:6 open already_ruled");
@@ -148,7 +152,12 @@ fn a_ruling_closes_the_finding_in_every_run_until_it_is_reopened_or_ends() {
     // The newer run applied the ruling itself; when the ruling is reopened, its finding is disputed again.
     let sandbox = project();
     review(&sandbox);
-    assert_eq!(sandbox.glee(&["dismiss", "F1", "--reason", "ours"]).code, 0);
+    assert_eq!(
+        sandbox
+            .glee(&["dismiss", "--by", "Test", "F1", "--reason", "ours"])
+            .code,
+        0
+    );
     assert_eq!(open(&sandbox, &[]).len(), 4);
     review(&sandbox);
     assert_eq!(

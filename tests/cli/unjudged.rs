@@ -156,7 +156,9 @@ fn a_person_can_rule_on_what_a_policy_discarded() {
     ] {
         let sandbox = project(GROUNDED, None);
         assert_eq!(arbitrate(&sandbox, &["--on-dispute", "discard"]).code, 0);
-        let resolved = sandbox.glee(&["disputes", "resolve", "1", word, "--reason", "I looked"]);
+        let resolved = sandbox.glee(&[
+            "disputes", "resolve", "1", word, "--by", "Test", "--reason", "I looked",
+        ]);
         assert_eq!(resolved.code, 0, "{word}: {resolved}");
         assert_eq!(
             dispute(&sandbox)["dispute"]["disposition"]["as"],

@@ -78,7 +78,9 @@ fn spec_04_an_earlier_dispute_is_enforced_by_the_dialog_of_the_next_arbitration(
 fn what_was_enforced_goes_to_the_coder_only_where_one_takes_part() {
     let sandbox = left_open(ONE, None);
     assert_eq!(
-        sandbox.glee(&["disputes", "resolve", "1", "enforce"]).code,
+        sandbox
+            .glee(&["disputes", "resolve", "1", "enforce", "--by", "Test"])
+            .code,
         0
     );
     let alone = sandbox.glee(&["review", "app.py"]);
@@ -154,7 +156,7 @@ fn spec_04_resolve_takes_judge_and_discard_and_goes_through_all() {
         [(2, None), refuted(1)],
         "the other one is left alone"
     );
-    let discarded = sandbox.glee(&["disputes", "resolve", "2", "discard"]);
+    let discarded = sandbox.glee(&["disputes", "resolve", "2", "discard", "--by", "Test"]);
     assert_eq!(
         (discarded.code, discarded.stdout.as_str()),
         (
@@ -167,7 +169,7 @@ fn spec_04_resolve_takes_judge_and_discard_and_goes_through_all() {
     assert_eq!(ended.code, 0, "{ended}");
 
     let sandbox = left_open(TWO, Some(JUDGE));
-    let all = sandbox.glee(&["disputes", "resolve", "--all", "--by", "judge"]);
+    let all = sandbox.glee(&["disputes", "resolve", "--all", "judge"]);
     assert_eq!(all.code, 0, "{all}");
     assert_eq!(disputes(&sandbox), [refuted(2), refuted(1)]);
     insta::assert_snapshot!(sandbox.glee(&["disputes", "resolve", "--all"]).stdout, @"No dispute is open.");

@@ -96,7 +96,7 @@ const WRONG: &[&[&str]] = &[
     &["disputes", "show", "seven"],
     &["disputes", "resolve", "7", "perhaps"],
     &["disputes", "resolve", "seven"],
-    &["disputes", "resolve", "7", "dismiss", "--until", "soon"],
+    &["disputes", "resolve", "7", "dismiss", "--by", "Test", "--until", "soon"],
     &["disputes", "reopen"],
     &["stats", "--by", "weather"],
     &["stats", "deadlocks", "--fail-above", "500%"],

@@ -199,6 +199,79 @@ def stop_hook(program: Program, server: Server) -> list[str]:
         return [*left(scene), *([] if seen == expected else [f"{seen}\n{status}\n{said.stderr[-2000:]}"])]
 
 
+# Finds MD5, and is satisfied once it is gone.
+LENS = """#!/bin/sh
+cat >/dev/null
+if [ "$GLEE_TASK" = recheck ]; then
+  echo "[$GLEE_FINDINGS] RESOLVED: it is gone"; echo "GLEE-RECHECK-END nonce=$GLEE_NONCE answers=1"; exit
+fi
+n=0
+for line in $(grep -n md5 work.py | cut -d: -f1); do echo "[MUST] work.py:$line Replace MD5"; n=$((n + 1)); done
+echo "GLEE-REVIEW-END nonce=$GLEE_NONCE findings=$n"
+"""
+# Rules by the word in the file `ruling`.
+SCALES = """#!/bin/sh
+cat >/dev/null
+echo "work.py:3 is a cache key"
+echo "GLEE-RULING nonce=$GLEE_NONCE dispute=$GLEE_DISPUTE ruling=$(cat ../ruling)"
+"""
+
+
+def turn_hook(program: Program, server: Server) -> list[str]:
+    """The hook of `glee hook print`: the model writes MD5, gets the finding back, and fixes it, or objects and obeys the
+    ruling. The turn ends, and the model is not asked more often than that takes."""
+    md5 = "import hashlib\n\nkey = hashlib.md5(name).hexdigest()\n"
+    # Codex runs a login shell, which sets another PATH.
+    fix = {"do": "shell", "command": f"sed -i s/md5/sha256/ work.py && {GLEE} answer F1 implemented"}
+    object = {"do": "shell", "command": f"{GLEE} answer F1 disagree --reason 'a cache key' --evidence work.py:3; true"}
+    problems = []
+    for ruling, steps, kept, most in [
+        ("none", [fix], False, 6),
+        ("DISMISS", [object], True, 6),
+        ("ENFORCE", [object, fix], False, 7),
+    ]:
+        with Scene(program, server) as scene:
+            (scene.top / "ruling").write_text(ruling)
+            bin = scene.home / "bin"
+            bin.mkdir()
+            (bin / "glee").symlink_to(GLEE)
+            for name, text in (("lens", LENS), ("scales", SCALES)):
+                (bin / name).write_text(text)
+                (bin / name).chmod(0o755)
+            scene.configure([{"name": name, "command": [str(bin / name)], "adapter": "text", "role": role}
+                             for name, role in (("lens", "reviewer"), ("scales", "judge"))])
+            scene.git("add", "-A")
+            scene.git("-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-qm", "Begin")
+            env = {**scene.env, "PATH": f"{bin}:{scene.env['PATH']}"}
+            call = lambda *words: subprocess.run(words, cwd=scene.tree, env=env, stdin=subprocess.DEVNULL, text=True,
+                                                 capture_output=True, timeout=240, check=False)
+            settings = call("glee", "hook", "print", program.name, "--mode", "block").stdout
+            place = scene.home / ".codex/hooks.json" if program.name == "codex" else scene.tree / ".claude/settings.json"
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(settings)
+            write = {"do": "write", "path": str(scene.tree / "work.py"), "content": md5}
+            server.rules([
+                {"name": "back", "match": {"prompt": "Glee reviewed your changes"},
+                 "steps": [*(says("I do it.", step) for step in steps), says("Answered.")]},
+                {"name": "work", "match": {"prompt": "Write the key"}, "steps": [says("I write it.", write), says("Written.")]},
+                {"match": {}, "reply": {"text": "Nothing to do."}},
+            ])
+            words = {"claude": ["claude", "-p", "--allowedTools", "Bash,Write,Edit", "--", "Write the key."],
+                     "codex": ["codex", "exec", "--dangerously-bypass-approvals-and-sandbox",
+                               "--dangerously-bypass-hook-trust", "--skip-git-repo-check", "Write the key."]}
+            said = call(*words[program.name])
+            work = scene.read("work.py") if (scene.tree / "work.py").exists() else "nothing was written"
+            asked_for = len(server.requests())
+            log = scene.home / "state" / "agent-hooks" / "log"
+            again = call("glee", "review", "--format", "json")
+            open = [finding["state"] for finding in json.loads(again.stdout or "{}").get("findings", [])]
+            if said.returncode or ("md5" in work) != kept or asked_for > most or again.returncode:
+                problems.append(f"{ruling}: exit {said.returncode}, {asked_for} requests of at most {most}, then {again.returncode} {open}\n"
+                                f"{work}\n{said.stdout[-800:]}\n{said.stderr[-800:]}\n{log.read_text() if log.exists() else ''}")
+            problems += left(scene)
+    return problems
+
+
 def end_to_end(program: Program, server: Server) -> list[str]:
     """Reviewer, coder, disputes, judge, coder again: all by the one program, which really edits the file."""
     with Scene(program, server) as scene:
@@ -508,6 +581,7 @@ CASES: dict[str, Case] = {
     "whole job": end_to_end,
     "watch": watched,
     "stop hook": stop_hook,
+    "turn hook": turn_hook,
     "three reviewers": three_reviewers,
     "canaries": canaries,
     "hang": fault("timed_out", silence=SILENCE, kind="hang"),
@@ -550,6 +624,8 @@ def cases(program: Program, only: list[str]) -> list[str]:
     names = OVER_ACP if program.adapter == "acp" else list(program.cases) or [name for name in CASES if name not in PROFILES_ONLY]
     if program.name != "claude":
         names = [name for name in names if name not in ONCE_ONLY]
+    if program.name not in ("claude", "codex"):
+        names = [name for name in names if name != "turn hook"]
     return [name for name in names if not only or any(re.search(word, name) for word in only)]
 
 

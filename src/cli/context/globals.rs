@@ -80,6 +80,16 @@ impl Globals {
             && !is_dumb()
     }
 
+    /// The same options, but with `--quiet` and without questions if the report on standard output is all that is printed.
+    pub(crate) fn silent_if(&self, is_silent: bool) -> Self {
+        Self {
+            quiet: self.quiet || is_silent,
+            verbose: if is_silent { 0 } else { self.verbose },
+            no_input: self.no_input || is_silent,
+            ..self.clone()
+        }
+    }
+
     pub(crate) fn screen(&self) -> Screen {
         let verbosity = match (self.quiet, self.verbose) {
             (true, _) => Verbosity::Quiet,

@@ -9,6 +9,7 @@ pub(crate) mod input;
 pub(crate) mod names;
 pub(crate) mod output;
 pub(crate) mod place;
+pub(crate) mod ruler;
 pub(crate) mod settings;
 
 pub(crate) use args::{
@@ -21,6 +22,7 @@ pub(crate) use execute::stage::{StageContext, StageRequest};
 pub(crate) use globals::Globals;
 pub(crate) use input::{Input, unreadable};
 pub(crate) use output::{Viewer, local_time, print};
+pub(crate) use ruler::{ByFlag, refuse_agent};
 pub(crate) use settings::Places;
 
 pub(crate) use crate::cli::error::{CommandError, CommandResult};

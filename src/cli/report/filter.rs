@@ -2,7 +2,9 @@
 
 use globset::{GlobBuilder, GlobMatcher};
 
-use glee_model::domain::{Dispute, Finding, SettledFinding, Tag};
+use crate::cli::report::paths::WorkFolder;
+use crate::cli::style::count;
+use glee_model::domain::{Dispute, Finding, Outcome, SettledFinding, Tag};
 
 // This struct has no doc comment, because clap would show the comment in the help of every command that flattens
 // the struct.
@@ -79,6 +81,29 @@ impl ReportFilter {
         let mut flags = self.findings.flags();
         flags.extend(self.open.then_some("--open"));
         flags
+    }
+
+    /// Removes what the filter hides from an outcome whose paths are relative to the root of the tree, and adds a notice
+    /// that names the number of hidden findings. The patterns of the filter are relative to `folder`.
+    pub(crate) fn narrow(&self, outcome: &mut Outcome, folder: &WorkFolder) {
+        let seen = |finding: &Finding| {
+            let mut seen = finding.clone();
+            folder.finding(&mut seen);
+            seen
+        };
+        let before = outcome.findings.len();
+        outcome.findings.retain(|settled| {
+            (settled.is_open() || !self.open) && self.has_subject(&seen(&settled.finding))
+        });
+        outcome.disputes.retain(|dispute| {
+            (dispute.is_open() || !self.open) && self.has_subject(&seen(&dispute.finding))
+        });
+        let hidden = before - outcome.findings.len();
+        if hidden > 0 {
+            let hidden = count(hidden, "finding");
+            let flags = self.flags().join(" and ");
+            outcome.notices.push(format!("{hidden} hidden by {flags}"));
+        }
     }
 
     pub(crate) fn shows(&self, finding: &SettledFinding) -> bool {

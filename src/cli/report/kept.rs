@@ -176,6 +176,7 @@ fn outputs(left: &Left) -> BTreeMap<&'static str, String> {
             has_coder: true,
         },
         only: &[],
+        whole: outcome,
         text: TextOptions::default(),
     };
     let mut outputs = BTreeMap::new();

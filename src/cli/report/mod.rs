@@ -15,7 +15,9 @@ pub(crate) mod view;
 pub(crate) mod written;
 
 use crate::cli::report::formats::sarif::Reader;
-use crate::cli::report::formats::{entry, github, gitlab, json, junit, markdown, rdjsonl, sarif};
+use crate::cli::report::formats::{
+    agent, entry, github, gitlab, json, junit, markdown, rdjsonl, sarif,
+};
 use crate::cli::report::html::page::page;
 use crate::cli::report::options::RenderOptions;
 use glee_model::domain::Outcome;
@@ -24,6 +26,8 @@ use glee_model::domain::Outcome;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     Text,
+    /// What is open, in a few bytes, for an agent that called Glee.
+    Agent,
     Json,
     Html,
     /// The recorded events. While a run is in progress, each event is printed when it is recorded.
@@ -41,6 +45,11 @@ impl Format {
     /// All formats, with their names on the command line and their help texts.
     pub(crate) const ALL: &[(&str, Self, &str)] = &[
         ("text", Self::Text, "A report for people"),
+        (
+            "agent",
+            Self::Agent,
+            "What is open, and how to answer it, in a few bytes for an agent; nothing else is printed",
+        ),
         ("json", Self::Json, "The outcome as one JSON object"),
         ("html", Self::Html, "One file with a page for the browser"),
         (
@@ -110,16 +119,17 @@ pub enum BasicFormat {
 pub fn render(format: Format, outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     match format {
         Format::Text => text::render(outcome, options),
+        Format::Agent => agent::render(outcome, options),
         Format::Json => json::pretty(outcome),
         Format::Html => html::render(page(outcome, options)),
         Format::Jsonl => options.events.iter().map(json::line).collect(),
         Format::Sarif => sarif::render(outcome, options, Reader::Any),
         Format::SarifGithub => sarif::render(outcome, options, Reader::GitHub),
         Format::Junit => junit::render(outcome),
-        Format::Github => github::render(outcome),
+        Format::Github => github::render(outcome, options),
         Format::Gitlab => gitlab::render(outcome),
         Format::Rdjsonl => rdjsonl::render(outcome),
-        Format::Markdown => markdown::render(outcome),
+        Format::Markdown => markdown::render(outcome, options),
     }
 }
 
@@ -130,6 +140,7 @@ pub(crate) fn left_out(format: Format, outcome: &Outcome) -> usize {
             outcome.findings.len() - entry::open_in_files(outcome).len()
         }
         Format::Text
+        | Format::Agent
         | Format::Json
         | Format::Html
         | Format::Jsonl

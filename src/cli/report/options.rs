@@ -2,8 +2,8 @@
 
 use crate::cli::report::filter::ReportFilter;
 use crate::cli::style::{Style, links::PlaceLinks};
-use glee_model::domain::FindingId;
 use glee_model::domain::event::Event;
+use glee_model::domain::{FindingId, Outcome};
 
 #[derive(Clone, Copy)]
 pub struct RenderOptions<'a> {
@@ -19,6 +19,8 @@ pub struct RenderOptions<'a> {
     /// The report shows the texts of these findings only. If the list is empty, the report shows the texts of all
     /// findings. The counts in the summary always include all findings.
     pub only: &'a [FindingId],
+    /// The outcome before a [`ReportFilter`] narrowed it. The conclusion and the counts of a report are about all findings.
+    pub whole: &'a Outcome,
     /// The options of the text report.
     pub text: TextOptions<'a>,
 }

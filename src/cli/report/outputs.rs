@@ -82,17 +82,23 @@ impl Outputs {
         Self { is_opened, ..self }
     }
 
-    /// Fails if the user gave a flag that filters the text report, but the report on standard output has another
-    /// format.
+    /// Fails if the user gave a flag that filters a report, but standard output gets the events of the run, which are
+    /// the record and not a report.
     pub(crate) fn check_filter(&self, flags: &[&str]) -> Result<(), CommandError> {
-        let format = self.stdout.as_str();
-        match flags.first().filter(|_| self.stdout != Format::Text) {
+        match flags.first().filter(|_| self.stdout == Format::Jsonl) {
             Some(flag) => Err(CommandError::usage(format!(
-                "`{flag}` filters only the text report, not the format `{format}`"
+                "`{flag}` filters a report, and `jsonl` prints every event of the run"
             ))
-            .hint(format!("remove `{flag}`, or write the `{format}` report to a file: `--format {format}=FILE`"))),
+            .hint(format!(
+                "remove `{flag}`, or choose another format, such as `--format json`"
+            ))),
             None => Ok(()),
         }
+    }
+
+    /// Whether nothing but the report on standard output is printed.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.stdout == Format::Agent
     }
 
     pub(crate) fn formats(&self) -> impl Iterator<Item = Format> {

@@ -6,8 +6,8 @@ use serde::Serialize;
 use crate::cli::report::text::layout::list;
 use crate::cli::style::{Color, Glyph};
 use glee_model::domain::{
-    AnswerStatus, Class, Corroboration, Failure, FailureKind, Finding, FindingState, Outcome,
-    Position, ReviewerReport, Ruler, RulingRef, RunId, SettledFinding, Untrusted, dissent,
+    AnswerStatus, Class, Corroboration, Failure, FailureKind, Finding, FindingId, FindingState,
+    Outcome, Position, ReviewerReport, Ruler, RulingRef, RunId, SettledFinding, Untrusted, dissent,
 };
 
 /// The state of a finding, as every report shows it.
@@ -285,6 +285,22 @@ pub(crate) fn next(settled: &SettledFinding, run: &RunId, of_run: &str) -> Optio
         }
         FindingState::Discarded => return None,
     })
+}
+
+/// How an agent that called Glee answers an open finding. `id` is the finding or its group.
+pub(crate) fn next_of_agent(settled: &SettledFinding, id: FindingId) -> String {
+    match &settled.state {
+        FindingState::Disputed { dispute } => {
+            format!("dispute {dispute} waits for a ruling: glee disputes show {dispute}")
+        }
+        FindingState::Enforced { dispute } => {
+            format!("dispute {dispute} enforced it: glee answer {id} implemented")
+        }
+        FindingState::AlreadyRuled { dispute, .. } => {
+            format!("dispute {dispute} enforced it: glee answer {id} implemented")
+        }
+        _ => format!("glee answer {id} implemented|disagree --reason '...'"),
+    }
 }
 
 /// What matters about the state of a finding, the most important first.

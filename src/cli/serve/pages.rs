@@ -79,6 +79,7 @@ fn report(
         journal,
         run,
     )?;
+    let outcome = secrets::redact_value(outcome);
     let options = RenderOptions {
         style: Style {
             color: false,
@@ -90,9 +91,10 @@ fn report(
         events: &events,
         fix: &fix,
         only,
+        whole: &outcome,
         text: TextOptions::default(),
     };
-    Ok(page(&secrets::redact_value(outcome), &options))
+    Ok(page(&outcome, &options))
 }
 
 fn found(site: &Site, text: &str) -> Result<(Journal, RunId), ErrorPage> {

@@ -10,7 +10,7 @@ use super::site::Site;
 use super::views::RulingForm;
 use crate::cli::commands::history::disputes::common;
 use crate::cli::commands::history::disputes::decision::{DismissalKind, RulingChoice, RulingInput};
-use crate::cli::context::CommandError;
+use crate::cli::context::{CommandError, place};
 use glee_model::domain::{DisputeNumber, ExitReason};
 use glee_store::history::JournalError;
 
@@ -86,7 +86,10 @@ impl RulingForm {
             until,
         };
         let disposition = input.disposition()?.ok_or_else(undecided)?;
-        input.record(&site.globals, dispute, &disposition).map(drop)
+        let person = place::workspace(&site.globals)?.person();
+        input
+            .record(&site.globals, dispute, &disposition, person)
+            .map(drop)
     }
 }
 

@@ -221,7 +221,14 @@ fn clone() -> Sandbox {
         sandbox.program(program, AGENT);
     }
     let glee = assert_cmd::cargo::cargo_bin!("glee").display();
-    sandbox.program("glee", &format!("#!/bin/sh\nexec '{glee}' \"$@\"\n"));
+    // The pages show rulings as a person types them on a terminal, and here is no terminal.
+    let rules = "'disputes resolve '*' dismiss'*|'disputes resolve '*' enforce'*|'dismiss '*";
+    sandbox.program(
+        "glee",
+        &format!(
+            "#!/bin/sh\ncase $* in {rules}) set -- \"$@\" --by Test ;; esac\nexec '{glee}' \"$@\"\n"
+        ),
+    );
     sandbox.program("cargo", CARGO);
     sandbox.program("pip", PIP);
     sandbox.env("CDPATH", ".:..").env("CI", "");

@@ -368,7 +368,9 @@ fn forged_reasons(cases: &mut Cases) {
             let scene = scene(&prose("app.py:2"));
             assert_eq!(scene.glee(&["review", "app.py", "--no-input"]).code, 1);
             let reason = format!("it names a cache entry, see {cited}");
-            let accepted = scene.glee(&["dismiss", "F1", "--as", "refuted", "--reason", &reason]);
+            let accepted = scene.glee(&[
+                "dismiss", "--by", "Test", "F1", "--as", "refuted", "--reason", &reason,
+            ]);
             assert_eq!(accepted.code, 0, "{accepted}");
             let bound = scene.glee(&AGAIN);
             assert_eq!(bound.code, 0, "{bound}");

@@ -172,7 +172,9 @@ pub(crate) fn add(cases: &mut Cases) {
             let output = run(
                 &scene,
                 ".",
-                &["disputes", "resolve", "1", "dismiss", "--reason", "x"],
+                &[
+                    "disputes", "resolve", "1", "dismiss", "--by", "Test", "--reason", "x",
+                ],
                 history,
             );
             assert_eq!(output.code, 2, "{output}");

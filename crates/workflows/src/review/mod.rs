@@ -6,6 +6,7 @@
 //! the findings and the disputes of a round. `recorded` reads ended runs. The caller implements the traits in
 //! [`crate::run::ports`].
 
+pub mod answer;
 #[cfg(any(test, feature = "testing"))]
 pub mod bench;
 pub mod code;

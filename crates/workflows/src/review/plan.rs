@@ -244,7 +244,7 @@ pub fn fix_request(
     let coders_before: Vec<Agent> = plan
         .agents
         .iter()
-        .filter(|agent| agent.role == Role::Coder)
+        .filter(|agent| agent.role == Role::Coder && !agent.is_caller())
         .cloned()
         .collect();
     let coders = coders(settings, &coders_before, &paths)?;

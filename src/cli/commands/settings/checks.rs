@@ -1,6 +1,6 @@
 //! The checks of `glee doctor`. Each check examines a part of the setup and explains any problem.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -85,7 +85,29 @@ pub(super) async fn all(
         Err(error) => checks.push(DoctorCheck::failed("settings", error)),
     }
     checks.push(history_check(globals));
+    checks.extend(hook_of_codex(places));
     checks
+}
+
+/// Codex skips a hook that its user has not trusted, and says nothing. Glee cannot see whether the hook is trusted.
+fn hook_of_codex(places: &Places) -> Option<DoctorCheck> {
+    let is_set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let own = is_set("CODEX_HOME")
+        .map(PathBuf::from)
+        .or_else(|| Some(PathBuf::from(is_set("HOME")?).join(".codex")));
+    let folders = own.into_iter().chain([places.root.join(".codex")]);
+    let mut files =
+        folders.flat_map(|folder| [folder.join("hooks.json"), folder.join("config.toml")]);
+    let has_hook = |file: &PathBuf| {
+        std::fs::read_to_string(file).is_ok_and(|text| text.contains("glee hook agent codex"))
+    };
+    files.any(|file| has_hook(&file)).then(|| {
+        DoctorCheck::weak(
+            "hook of codex",
+            "Codex runs the hook only if it is trusted, and skips it without a word otherwise",
+            "trust the hook in Codex with `/hooks`",
+        )
+    })
 }
 
 async fn git(programs: &Agents, places: &Places) -> DoctorCheck {

@@ -4,5 +4,6 @@ mod checks;
 pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod hook;
+pub(crate) mod integrate;
 pub(crate) mod rules;
 pub(crate) mod trust;

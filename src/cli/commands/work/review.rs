@@ -407,6 +407,7 @@ pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>
     }
     let outputs = args.report.check(globals)?;
     outputs.check_filter(&args.filter.flags())?;
+    let globals = &globals.silent_if(outputs.is_silent());
     let plan_format = args.dry_run.then(|| plan_format(&outputs)).transpose()?;
     let subject = args.subject(globals, limit)?;
     let mut target = subject.select(globals)?;

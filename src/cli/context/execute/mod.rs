@@ -169,7 +169,11 @@ pub(crate) fn programs_of(
     judges: &[Agent],
     workspace: &Workspace,
 ) -> Result<Agents, CommandError> {
-    let agents: Vec<Agent> = plan.agents.iter().chain(judges).cloned().collect();
+    let planned = plan.agents.iter().chain(judges);
+    let agents: Vec<Agent> = planned
+        .filter(|agent| !agent.is_caller())
+        .cloned()
+        .collect();
     let mut programs = unchecked(agents.len())?;
     if let Some(AtBase { commit, agents }) = &plan.at_base {
         programs = programs.at_base(workspace, commit, agents, &state_dir()?)?;

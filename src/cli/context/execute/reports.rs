@@ -49,7 +49,9 @@ impl RunReport<'_> {
         let outcome = secrets::redact_value(self.outcome.clone());
         let work_folder = WorkFolder::new(&globals.directory(), root);
         let render = |format: Format, style: Style, detail: Detail, text: TextOptions<'_>| {
-            let folder = work_folder.clone().for_people(format == Format::Text);
+            let folder = work_folder
+                .clone()
+                .for_people(matches!(format, Format::Text | Format::Agent));
             let options = RenderOptions {
                 style,
                 detail,
@@ -57,9 +59,14 @@ impl RunReport<'_> {
                 events: self.events,
                 fix: self.fix,
                 only: self.only,
+                whole: &outcome,
                 text,
             };
             let mut shown = outcome.clone();
+            // The text report says itself what a filter hides.
+            if let Some(filter) = self.filter.filter(|_| format != Format::Text) {
+                filter.narrow(&mut shown, &work_folder);
+            }
             folder.outcome(&mut shown);
             report::render(format, &shown, &options)
         };

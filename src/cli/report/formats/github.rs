@@ -4,6 +4,7 @@
 
 use crate::cli::report::formats::entry::{self, AlertLevel, Entry};
 use crate::cli::report::formats::gaps;
+use crate::cli::report::options::RenderOptions;
 use crate::cli::report::text;
 use crate::cli::style::count;
 use glee_model::domain::Outcome;
@@ -11,7 +12,7 @@ use glee_model::domain::Outcome;
 /// The maximum number of annotations of each kind (error, warning, notice) that GitHub shows for one CI step.
 const MOST: usize = 10;
 
-pub(crate) fn render(outcome: &Outcome) -> String {
+pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let mut printed = [0_usize; 3];
     let mut lines = String::new();
     let mut add = |level: AlertLevel, command: String| {
@@ -43,7 +44,7 @@ pub(crate) fn render(outcome: &Outcome) -> String {
         .count();
     let left = open.len() - annotated;
     let closed = entries.len() - open.len();
-    lines.push_str(&format!("{}\n", text::conclusion(outcome)));
+    lines.push_str(&format!("{}\n", text::conclusion(options.whole)));
     let excess: Vec<String> = [(left, "open finding"), (gaps, "gap")]
         .into_iter()
         .filter(|(number, _)| *number > 0)

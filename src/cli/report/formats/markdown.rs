@@ -4,6 +4,7 @@
 
 use crate::cli::report::formats::entry::{self, Entry};
 use crate::cli::report::formats::gaps;
+use crate::cli::report::options::RenderOptions;
 use crate::cli::report::text;
 use crate::cli::report::view::{FindingCounts, ReportedState};
 use crate::cli::style::count;
@@ -20,9 +21,9 @@ const TITLE: usize = 300;
 /// The maximum number of characters of any other text, such as the explanation of a finding.
 const TEXT: usize = 1_500;
 
-pub(crate) fn render(outcome: &Outcome) -> String {
+pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let mut page = MarkupPage::new(
-        format!("## Glee: {}\n\n", prose(&text::conclusion(outcome))),
+        format!("## Glee: {}\n\n", prose(&text::conclusion(options.whole))),
         MOST - RESERVED,
     );
     for line in outcome.caveats() {
@@ -36,9 +37,9 @@ pub(crate) fn render(outcome: &Outcome) -> String {
         fixed,
         dismissed,
         ..
-    } = FindingCounts::of(outcome);
-    let members = if groups < entries.len() {
-        format!(" with {} members", entries.len())
+    } = FindingCounts::of(options.whole);
+    let members = if groups < options.whole.findings.len() {
+        format!(" with {} members", options.whole.findings.len())
     } else {
         String::new()
     };

@@ -1,5 +1,6 @@
 //! The machine-readable report formats. The modules `entry` and `gaps` contain the data that several formats share.
 
+pub(crate) mod agent;
 pub(crate) mod entry;
 pub(crate) mod gaps;
 pub(crate) mod github;

@@ -75,7 +75,7 @@ pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>, reader: Rea
                 },
             },
             "automationDetails": { "id": format!("glee/{}", entry::line(&outcome.run.0)) },
-            "invocations": [invocation(outcome, closed, excess)],
+            "invocations": [invocation(outcome, options, closed, excess)],
             "originalUriBaseIds": {
                 ROOT: { "description": message("The root of the reviewed tree.") },
             },
@@ -312,7 +312,12 @@ fn artifact(file: &str) -> Value {
 }
 
 /// The parameters `closed` and `excess` are the numbers of findings that the results omit.
-fn invocation(outcome: &Outcome, closed: usize, excess: usize) -> Value {
+fn invocation(
+    outcome: &Outcome,
+    options: &RenderOptions<'_>,
+    closed: usize,
+    excess: usize,
+) -> Value {
     let mut notifications = Vec::new();
     for gap in gaps::all(outcome) {
         let location = gap.file.map(|file| location(file, None));
@@ -344,7 +349,7 @@ fn invocation(outcome: &Outcome, closed: usize, excess: usize) -> Value {
     json!({
         "executionSuccessful": gaps::is_conclusive(outcome),
         "exitCode": outcome.exit.code(),
-        "exitCodeDescription": text::conclusion(outcome),
+        "exitCodeDescription": text::conclusion(options.whole),
         "toolExecutionNotifications": some(&notifications),
     })
 }

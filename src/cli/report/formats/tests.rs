@@ -31,6 +31,7 @@ fn rendered(format: Format, outcome: &Outcome) -> String {
             has_coder: true,
         },
         only: &[],
+        whole: outcome,
         text: TextOptions::default(),
     };
     render(format, outcome, &options)

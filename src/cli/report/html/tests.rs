@@ -52,6 +52,7 @@ fn page(
         events,
         fix: &fix,
         only: &[],
+        whole: outcome,
         text: TextOptions::default(),
     };
     render(content::page(outcome, &options))

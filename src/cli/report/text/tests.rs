@@ -34,6 +34,8 @@ static FIX: std::sync::LazyLock<FixCommand> = std::sync::LazyLock::new(|| FixCom
     has_coder: true,
 });
 
+static WHOLE: std::sync::LazyLock<Outcome> = std::sync::LazyLock::new(clean);
+
 fn options(width: usize, color: bool, detail: Detail) -> RenderOptions<'static> {
     RenderOptions {
         style: Style {
@@ -46,6 +48,7 @@ fn options(width: usize, color: bool, detail: Detail) -> RenderOptions<'static> 
         events: &[],
         fix: &FIX,
         only: &[],
+        whole: &WHOLE,
         text: TextOptions::default(),
     }
 }

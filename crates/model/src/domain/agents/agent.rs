@@ -50,6 +50,34 @@ pub struct Agent {
 }
 
 impl Agent {
+    /// The name, and also the adapter, of [`Agent::caller`].
+    const CALLER: &str = "caller";
+
+    /// The coder of an answer that was given outside of a run (`glee answer`). Glee did not start this coder, so Glee
+    /// never calls it.
+    pub fn caller() -> Self {
+        Self {
+            name: AgentName::from(Self::CALLER),
+            role: Role::Coder,
+            command: Vec::new(),
+            adapter: Self::CALLER.to_owned(),
+            domain: Vec::new(),
+            focus: Vec::new(),
+            model: None,
+            vendor: None,
+            effort: None,
+            env: BTreeMap::new(),
+            timeout: None,
+            backup: None,
+            price: None,
+            profile: None,
+        }
+    }
+
+    pub fn is_caller(&self) -> bool {
+        self.adapter == Self::CALLER
+    }
+
     /// Returns the agent without the values of its environment variables, for the history. The values are often
     /// API keys.
     #[must_use]

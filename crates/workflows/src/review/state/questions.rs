@@ -183,8 +183,11 @@ impl ReviewState {
         }
     }
 
+    /// The coders that can be called.
     pub(crate) fn coders(&self) -> impl Iterator<Item = &AgentName> {
-        self.agents(Role::Coder).map(|coder| &coder.name)
+        self.agents(Role::Coder)
+            .filter(|coder| !coder.is_caller())
+            .map(|coder| &coder.name)
     }
 
     /// The file by which the coder of a finding is chosen: that of the first place. The findings of a group name one

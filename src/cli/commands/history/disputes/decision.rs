@@ -6,7 +6,7 @@ use jiff::civil::Date;
 
 use crate::cli::commands::history::disputes::common::outcome;
 use crate::cli::context::{CommandError, Globals, history, place};
-use glee_model::domain::{Disposition, DisputeNumber, RunId, Untrusted};
+use glee_model::domain::{Disposition, DisputeNumber, Person, RunId, Untrusted};
 use glee_protocol::text::printable;
 use glee_store::history::GivenRuling;
 use glee_workspace::code::cited;
@@ -128,6 +128,7 @@ impl RulingInput<'_> {
         globals: &Globals,
         number: DisputeNumber,
         disposition: &Disposition,
+        person: Person,
     ) -> Result<RunId, CommandError> {
         let workspace = place::workspace(globals)?;
         let mut journal = history::open(globals, &workspace)?;
@@ -139,7 +140,7 @@ impl RulingInput<'_> {
             cited: cited::in_reason(&reason, file.as_deref().unwrap_or_default(), &workspace),
             reason,
             until: self.until,
-            person: workspace.person(),
+            person,
         };
         Ok(journal.resolve(number, given)?)
     }

@@ -1,7 +1,9 @@
 //! `glee disputes reopen`: revokes a ruling and opens its dispute again.
 
 use super::common::find;
-use crate::cli::context::{CommandResult, Globals, ReasonFlag, history, number, place, print};
+use crate::cli::context::{
+    CommandResult, Globals, ReasonFlag, history, number, place, print, refuse_agent,
+};
 use glee_model::domain::{DisputeId, DisputeNumber, ExitReason};
 use glee_protocol::text::printable;
 use glee_store::config::files::rulings::{self, FOLDER};
@@ -21,6 +23,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
+    refuse_agent()?;
     let number = DisputeNumber(args.number);
     let record = find(globals, number)?;
     history::open_here(globals)?.reopen(number, args.reason.reason.clone())?;

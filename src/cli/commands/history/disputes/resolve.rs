@@ -8,11 +8,11 @@ use crate::cli::commands::history::disputes::common::{self, outcome};
 use crate::cli::commands::history::disputes::decision::{DismissalKind, RulingChoice, RulingInput};
 use crate::cli::commands::history::runs::lookup::{self, Recalled};
 use crate::cli::context::{
-    CommandContext, CommandError, CommandResult, Format, Globals, Outputs, ReasonFlag, execute,
-    history, number, print, stream,
+    ByFlag, CommandContext, CommandError, CommandResult, Format, Globals, Outputs, ReasonFlag,
+    execute, history, number, place, print, stream,
 };
 use glee_model::domain::event::Mode;
-use glee_model::domain::{Disposition, Dispute, DisputeNumber, ExitReason, Route, RunId};
+use glee_model::domain::{Disposition, Dispute, DisputeNumber, ExitReason, Person, Route, RunId};
 use glee_protocol::text::printable;
 use glee_store::history::JournalError;
 use glee_store::history::queries::rows::DisputeFilter;
@@ -27,6 +27,7 @@ use glee_store::history::queries::rows::DisputeFilter;
   glee disputes resolve 7 dismiss --as deferred --ref issue-12
   glee disputes resolve 7 dismiss --as accepted-risk --until 90d
   glee disputes resolve --all          one after the other
+  glee disputes resolve 7 enforce --by 'Ada Lovelace'   without a terminal; refused in the session of an agent
 
 Exit codes: 0 every chosen dispute is settled, 3 a chosen dispute is still open.")]
 pub(crate) struct Args {
@@ -36,12 +37,11 @@ pub(crate) struct Args {
     /// The decision on the dispute [default: Glee asks you]
     #[arg(value_enum)]
     word: Option<RulingChoice>,
-    /// Settle every open dispute, one after the other
-    #[arg(long, conflicts_with = "number")]
-    all: bool,
-    /// The decision that `--all` applies to every open dispute
-    #[arg(long = "by", value_enum, value_name = "WORD", conflicts_with = "word")]
-    by: Option<RulingChoice>,
+    /// Settle every open dispute, one after the other, with this decision if it is given
+    #[arg(long, value_enum, value_name = "DECISION", num_args = 0..=1, conflicts_with = "number")]
+    all: Option<Option<RulingChoice>>,
+    #[command(flatten)]
+    by: ByFlag,
     #[command(flatten)]
     reason: ReasonFlag,
     /// The kind of dismissal [default: refuted]
@@ -58,7 +58,7 @@ pub(crate) struct Args {
 impl Args {
     fn decision(&self) -> RulingInput<'_> {
         RulingInput {
-            word: self.word.or(self.by),
+            word: self.word.or(self.all.flatten()),
             kind: self.disposition,
             reference: self.reference.as_deref(),
             reason: &self.reason.reason,
@@ -76,8 +76,9 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     }
     match own {
         Some(disposition) => {
+            let person = args.by.person(&place::workspace(globals)?)?;
             for (number, _) in &disputes {
-                rule(globals, *number, &disposition, &decision)?;
+                rule(globals, *number, &disposition, &decision, person.clone())?;
             }
             Ok(ExitReason::Clean)
         }
@@ -117,9 +118,10 @@ fn rule(
     number: DisputeNumber,
     disposition: &Disposition,
     decision: &RulingInput<'_>,
+    person: Person,
 ) -> Result<(), CommandError> {
     let finding = common::find(globals, number)?.dispute.finding;
-    let run = decision.record(globals, number, disposition)?;
+    let run = decision.record(globals, number, disposition, person)?;
     let headline = printable::line(&finding.headline());
     let sentence = decision.sentence(number, disposition);
     stream::out(&format!("{headline}\n  {sentence}\n"))?;

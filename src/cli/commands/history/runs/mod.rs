@@ -134,6 +134,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             report,
         }) => {
             let outputs = report.check(globals)?;
+            let globals = &globals.silent_if(outputs.is_silent());
             if *when_reset {
                 wait_for_reset(globals, &run.run)?;
             }

@@ -24,6 +24,7 @@ pub(crate) fn run(
     outputs: &Outputs,
     filter: &ReportFilter,
 ) -> CommandResult {
+    let globals = &globals.silent_if(outputs.is_silent());
     let workspace = place::workspace(globals)?;
     let journal = journal(globals, &workspace)?;
     match journal.find_run(text) {

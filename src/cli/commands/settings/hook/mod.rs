@@ -1,5 +1,8 @@
-//! `glee hook`: installs, removes, lists and runs the hooks of git that review commits and pushes.
+//! `glee hook`: installs, removes, lists and runs the hooks of git that review commits and pushes, and runs the hook of an
+//! agent that ends its turn.
 
+pub(crate) mod agent;
+mod host;
 mod install;
 mod list;
 mod managers;
@@ -11,7 +14,7 @@ use clap::Subcommand;
 
 use crate::cli::context::{CommandResult, Globals, JsonFlag};
 
-/// Let a hook of git review each commit or push
+/// Let a hook of git review each commit or push, or a hook of an agent each turn
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The hook `pre-commit` reviews the staged changes quickly, with one reviewer and one round. The hook `pre-push` \
@@ -23,7 +26,8 @@ Examples:
   glee hook install pre-commit                 print a report at each commit
   glee hook install pre-push --mode block      refuse a push with open mandatory findings
   glee hook uninstall pre-push                 restore the earlier hook
-  git commit --no-verify                       skip the hook once")]
+  git commit --no-verify                       skip the hook once
+  glee hook print claude                       print the hook of an agent that ends its turn")]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Command,
@@ -36,6 +40,8 @@ enum Command {
     /// List the hooks of this repository
     List(JsonFlag),
     Run(run::Args),
+    Agent(agent::Args),
+    Print(agent::PrintArgs),
 }
 
 impl Args {
@@ -50,5 +56,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         Command::Uninstall(args) => install::uninstall(args, globals),
         Command::List(output) => list::run(output, globals),
         Command::Run(args) => run::run(args, globals),
+        Command::Agent(args) => agent::run(args, globals),
+        Command::Print(args) => agent::print_settings(args, globals),
     }
 }

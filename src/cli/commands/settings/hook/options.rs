@@ -87,7 +87,7 @@ pub(crate) struct HookOptions {
     pub(crate) timeout: Duration,
 }
 
-fn time(text: &str) -> Result<Duration, String> {
+pub(super) fn time(text: &str) -> Result<Duration, String> {
     let time = units::duration(text).filter(|time| !time.is_zero());
     time.ok_or_else(|| "give a duration such as `90s` or `10m`".to_owned())
 }

@@ -6,7 +6,7 @@ use jiff::civil::Date;
 
 use super::{RecordedRun, RunOption, finding_word, implemented, known, ruled};
 use crate::cli::commands::history::disputes::common;
-use crate::cli::context::{CommandError, CommandResult, Globals, history, stream};
+use crate::cli::context::{ByFlag, CommandError, CommandResult, Globals, history, place, stream};
 use glee_model::domain::event::ReviewEvent;
 use glee_model::domain::{
     Answer, Disposition, Dispute, DisputeNumber, ExitReason, Finding, FindingId, FindingState,
@@ -53,6 +53,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DATE", value_parser = common::last_day)]
     until: Option<Date>,
     #[command(flatten)]
+    by: ByFlag,
+    #[command(flatten)]
     run: RunOption,
 }
 
@@ -72,6 +74,7 @@ enum PersonRuling {
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let mut disposition = disposition(args)?;
+    let person = args.by.person(&place::workspace(globals)?)?;
     let named = std::slice::from_ref(&args.finding);
     let (found, ids) = RecordedRun::with(globals, named, &args.run)?;
     let mut joined = None;
@@ -109,7 +112,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         cited: cited::in_reason(&reason, file.unwrap_or_default(), &found.workspace),
         reason,
         until: args.until,
-        person: found.workspace.person(),
+        person,
     };
     let mut numbers: Vec<DisputeNumber> = Vec::new();
     for dispute in waiting {

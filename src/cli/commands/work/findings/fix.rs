@@ -36,6 +36,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let outputs = args.report.check(globals)?;
+    let globals = &globals.silent_if(outputs.is_silent());
     let (found, findings) = RecordedRun::with(globals, &args.findings, &args.run)?;
     hand_over(globals, found, findings, &outputs)
 }
@@ -153,7 +154,10 @@ fn hand_over(
 
 /// Fails if the finding is implemented, if a ruling has closed the finding, or if a dispute about the finding is
 /// open.
-fn refuse_settled(settled: &SettledFinding, dispute: Option<&Dispute>) -> Result<(), CommandError> {
+pub(super) fn refuse_settled(
+    settled: &SettledFinding,
+    dispute: Option<&Dispute>,
+) -> Result<(), CommandError> {
     let id = settled.finding.id;
     match (&settled.state, dispute) {
         (FindingState::Discarded, Some(dispute)) => Err(ruled(id, &dispute.number.into())),

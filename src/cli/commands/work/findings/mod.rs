@@ -1,5 +1,6 @@
-//! `glee findings`, `glee show`, `glee fix` and `glee dismiss`: commands about findings of recorded runs.
+//! `glee findings`, `glee show`, `glee answer`, `glee fix` and `glee dismiss`: commands about findings of recorded runs.
 
+pub(crate) mod answer;
 pub(crate) mod dismiss;
 pub(crate) mod fix;
 pub(crate) mod list;

@@ -72,6 +72,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             has_coder: false,
         },
         only: &[],
+        whole: found.outcome(),
         text: TextOptions {
             links: viewer.links(),
             filter: None,

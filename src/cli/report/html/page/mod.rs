@@ -65,7 +65,7 @@ pub(crate) fn page(outcome: &Outcome, options: &RenderOptions<'_>) -> Value {
         .chunk_by(|one, next| one.finding.id.number == next.finding.id.number)
         .count();
     let blocking = found.iter().filter(|finding| finding.blocks()).count();
-    let (glyph, verdict) = summary::conclusion(outcome);
+    let (glyph, verdict) = summary::conclusion(options.whole);
     let began = events.first().map(|first| {
         let began = first.at.to_zoned(TimeZone::system());
         began.strftime("%-d %B %Y, %H:%M %Z").to_string()
