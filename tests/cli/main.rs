@@ -10,6 +10,7 @@ mod coders;
 mod command_line;
 mod config;
 mod consensus;
+mod context;
 mod contradiction;
 mod coverage;
 mod debate;

@@ -413,13 +413,16 @@ fn a_new_reviewer_of_old_findings_counts_and_a_fix_does_not_raise_again() {
 /// Raises a finding for each line with `BUG`, in the part of the file that it is asked about.
 const LENS: &str = r#"#!/bin/sh
 awk -v nonce="$GLEE_NONCE" '
-  /^<<<GLEE-DATA/ { path = ""; if (match($0, / path=[^ ]+/)) path = substr($0, RSTART + 6, RLENGTH - 6) }
+  /^<<<GLEE-DATA/ { path = ""; if (match($0, / (path|diff)=[^ ]+/)) path = substr($0, RSTART + 6, RLENGTH - 6); next }
   /^>>>GLEE-DATA-END/ { path = "" }
-  path != "" && match($0, /^ *[0-9]+ \| .*BUG[0-9]+/) {
-    line = $0; sub(/ *\|.*/, "", line); sub(/^ */, "", line)
+  path == "" || /^:-/ { next }
+  /^:@@ -/ { at = substr($3, 2) + 0; next }
+  /^[0-9]+ [|]/ { at = $1 }
+  /BUG[0-9]+/ {
     bug = $0; sub(/.*BUG/, "BUG", bug); sub(/[^A-Z0-9].*/, "", bug)
-    print "[MUST] " path ":" line " Remove " bug; n++
+    print "[MUST] " path ":" at " Remove " bug; n++
   }
+  { at++ }
   END { print "GLEE-REVIEW-END nonce=" nonce " findings=" n + 0 }
 '
 "#;

@@ -41,6 +41,7 @@ pub fn agent(name: &str, adapter: &str, command: &[&str]) -> Agent {
         price: None,
         vendor: None,
         profile: None,
+        reads: None,
     }
 }
 
@@ -69,7 +70,7 @@ pub fn review(agent: &Agent) -> Request {
             files: Vec::new(),
             focus: Vec::new(),
             rulings: Vec::new(),
-            recheck: Vec::new(),
+            ..ReviewCall::default()
         }),
     )
 }

@@ -166,7 +166,7 @@ fn without_a_judge_an_objection_waits_for_a_maintainer(#[case] host: &'static dy
 
 /// Writes the paths of the files in each prompt to a file outside of the tree, and finds nothing.
 const READER: &str = r#"#!/bin/sh
-sed -n 's/^<<<GLEE-DATA.* path=\([^ ]*\).*/\1/p' >> "$HOME/read"
+sed -En 's/^<<<GLEE-DATA.* (path|diff)=([^ ]*).*/\2/p' >> "$HOME/read"
 echo "GLEE-REVIEW-END nonce=$GLEE_NONCE findings=0"
 "#;
 

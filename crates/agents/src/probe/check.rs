@@ -189,7 +189,7 @@ fn task(agent: &Agent) -> Task {
             files: vec![file],
             focus: Vec::new(),
             rulings: Vec::new(),
-            recheck: Vec::new(),
+            ..ReviewCall::default()
         }),
         Role::Judge => Task::Judge(JudgeCall {
             dispute: Box::new(dispute()),

@@ -42,6 +42,7 @@ pub use disputes::shared_ruling::{RuledBy, RuledFinding, RuledPlace, SharedAncho
 pub use ids::{AgentName, DisputeId, DisputeNumber, FindingId, ProblemKey, RulingRef, RunId};
 pub use plural::number_of;
 pub use review::advisory::AdvisoryStatus;
+pub use review::code_context::CodeContext;
 pub use review::cwe::{Cwe, Kinship};
 pub use review::exact_fix::ExactFix;
 pub use review::finding::{

@@ -5,10 +5,10 @@ use crate::calls::prelude::*;
 use crate::prompts::fence::{closing_without_extent, raised};
 use crate::replies::review::{self, reader};
 use crate::text::printable;
-use glee_model::domain::{CodeRead, RawFinding, RulingRef};
+use glee_model::domain::{CodeContext, CodeRead, RawFinding, RulingRef};
 
 /// Review files and raise findings (role reviewer; answer: section 3.3 of the design).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct ReviewCall {
     /// The files of this shard.
@@ -22,6 +22,21 @@ pub struct ReviewCall {
     /// finding still applies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recheck: Vec<RawFinding>,
+    /// What is sent of each changed file. With `diff` and `blocks`, the lines outside of the diff are empty in the text of
+    /// a changed file, and a prompt shows only the diff.
+    #[serde(default)]
+    pub context: CodeContext,
+    /// The places outside of the shown lines at which names of the change occur, one name a line:
+    /// `name: path:line, line; path:first-last`. The range of a definition is its block.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<String>,
+    /// The code at the first of these places, for a reviewer that cannot read the tree. The other lines of a file are
+    /// empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub elsewhere: Vec<SourceFile>,
+    /// Whether the reviewer can read files of the tree.
+    #[serde(default)]
+    pub reads: bool,
 }
 
 impl CallKind for ReviewCall {
@@ -40,7 +55,10 @@ impl CallKind for ReviewCall {
             "focus": fence.lines("focus", self.focus.iter().map(printable::line)),
             "rulings": fence.rulings("rulings", &self.rulings),
             "recheck": fence.lines("earlier findings", raised(&self.recheck).into_iter()),
-            "files": fence.files(&self.files),
+            "files": fence.changes(&self.files, self.context),
+            "places": fence.lines("places", self.places.iter().map(|line| printable::line(line))),
+            "reads": self.reads,
+            "elsewhere": fence.files(&self.elsewhere),
         })
     }
 

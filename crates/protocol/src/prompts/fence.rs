@@ -10,7 +10,9 @@ use serde_json::{Value, json};
 
 use crate::calls::parts::{RulingInForce, SourceFile, StagePosition, StageSubject};
 use crate::text::printable;
-use glee_model::domain::{AgentName, Finding, Location, Question, RawFinding, Untrusted};
+use glee_model::domain::{
+    AgentName, CodeContext, Finding, Location, Question, RawFinding, Untrusted,
+};
 use glee_model::rules::stages::stage;
 
 /// The closing line of a review without the word `read`.
@@ -58,6 +60,9 @@ pub fn joined<T>(items: &[T], text: impl Fn(&T) -> String) -> String {
 /// replaced by one line with the range of line numbers.
 const LONG_GAP: usize = 2;
 
+/// Every line whose number is a multiple of this number is shown with its number.
+const NUMBERED: usize = 10;
+
 pub struct DataFence<'a> {
     pub mark: &'a str,
 }
@@ -83,8 +88,9 @@ impl DataFence<'_> {
         )
     }
 
+    /// Encloses the text of a file. Every tenth line has its number, and so has the first line behind a gap.
     pub fn file(&self, path: &str, text: &str) -> String {
-        let width = text.lines().count().to_string().len();
+        let mut is_after_gap = true;
         let mut numbered = String::new();
         let mut lines = text.lines().zip(1_usize..).peekable();
         while let Some((line, number)) = lines.next() {
@@ -95,13 +101,39 @@ impl DataFence<'_> {
                 last = next;
             }
             if last - number < LONG_GAP {
-                numbered
-                    .extend((number..=last).map(|number| format!("{number:>width$} | {line}\n")));
+                for number in number..=last {
+                    let is_numbered = is_after_gap || number.is_multiple_of(NUMBERED);
+                    numbered.push_str(&numbered_line(number, is_numbered, &format!(" {line}")));
+                    is_after_gap = false;
+                }
             } else {
-                numbered.push_str(&format!("{:width$} | ({number}-{last})\n", ""));
+                numbered.push_str(&format!(": ({number}-{last})\n"));
+                is_after_gap = true;
             }
         }
         self.between(&format!("path={path}{}", line_ends(text)), numbered)
+    }
+
+    /// Encloses a unified diff. Every tenth line of the new text has its number; the header of a hunk has the first.
+    pub fn diff(&self, path: &str, file: &str, diff: &str) -> String {
+        let mut numbered = String::new();
+        let mut next: Option<usize> = None;
+        for line in diff.lines() {
+            if let Some(first) = first_line(line) {
+                next = Some(first);
+                numbered.push_str(&format!(":{line}\n"));
+            } else if let Some(number) = next.filter(|_| line.starts_with(['+', ' '])) {
+                numbered.push_str(&numbered_line(
+                    number,
+                    number.is_multiple_of(NUMBERED),
+                    line,
+                ));
+                next = Some(number + 1);
+            } else {
+                numbered.push_str(&format!(":{line}\n"));
+            }
+        }
+        self.between(&format!("diff={path}{}", line_ends(file)), numbered)
     }
 
     pub fn between(&self, what: &str, lines: String) -> String {
@@ -117,6 +149,30 @@ impl DataFence<'_> {
         } else {
             text.replace(self.mark, "[mark]")
         }
+    }
+
+    /// The files of a review. The text of a changed file is left out where the diff shows what is under review, and the
+    /// diff of a new file repeats its text.
+    pub fn changes(&self, files: &[SourceFile], context: CodeContext) -> Value {
+        list(files, |file| {
+            let diff = file.diff.as_deref().unwrap_or_default();
+            let header = diff.lines().take_while(|line| !line.starts_with("@@ "));
+            let is_new = header.clone().any(|line| line == "--- /dev/null");
+            let has_hunks = header.clone().count() < diff.lines().count();
+            let shows_diff = !diff.is_empty() && !is_new;
+            let is_hidden = shows_diff && has_hunks && context != CodeContext::Files;
+            // The mode of a new file stands only in the header of the diff.
+            let mode = header.filter(|line| is_new && line.starts_with("new file mode 1007"));
+            json!({
+                "ranges": joined(&file.changed, |range| lines(*range)),
+                "deleted": file.is_deleted(),
+                "text": if is_hidden { String::new() } else { self.file(&file.path, &file.text) },
+                "diff": match shows_diff {
+                    true => self.diff(&file.path, &file.text, diff),
+                    false => self.lines(&format!("diff={}", file.path), mode.map(str::to_owned)),
+                },
+            })
+        })
     }
 
     pub fn files(&self, files: &[SourceFile]) -> Value {
@@ -232,6 +288,21 @@ impl DataFence<'_> {
         let options = list(&question.options, |option| self.line(option).into());
         json!({ "id": self.line(&question.id), "text": text, "options": options })
     }
+}
+
+fn numbered_line(number: usize, is_numbered: bool, line: &str) -> String {
+    if is_numbered {
+        format!("{number} |{line}\n")
+    } else {
+        format!(":{line}\n")
+    }
+}
+
+/// The number of the first new line of a hunk, from its header.
+fn first_line(header: &str) -> Option<usize> {
+    let (_, new) = header.strip_prefix("@@ -")?.split_once(" +")?;
+    let digits = new.find(|c: char| !c.is_ascii_digit()).unwrap_or(new.len());
+    new[..digits].parse().ok()
 }
 
 /// Names the line ends of a text, because the numbered lines do not show them. Returns an empty text if no line ends in

@@ -132,6 +132,7 @@ fn review_task() -> Task {
             rationale: "the caller does".into(),
         }],
         recheck: vec![finding(1, Some(Tag::Must), true).raw],
+        ..ReviewCall::default()
     })
 }
 
@@ -269,6 +270,7 @@ fn what_is_absent_leaves_no_trace() {
         focus: vec![],
         rulings: vec![],
         recheck: vec![],
+        ..ReviewCall::default()
     });
     let text = render(&request(bare), None).unwrap();
     assert!(
@@ -371,6 +373,7 @@ fn words_of_others_cannot_leave_their_fence() {
         rulings,
         focus,
         recheck,
+        ..
     }) = &mut task
     {
         files[0].text.clone_from(&hostile);
@@ -428,6 +431,7 @@ fn forged() -> [Task; 7] {
             rulings,
             focus,
             recheck,
+            ..
         }),
         Task::Respond(RespondCall { items, failing }),
         Task::Judge(JudgeCall {

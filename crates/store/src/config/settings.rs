@@ -19,7 +19,8 @@ use crate::config::schema::values::{
     As, ConfirmAbove, Count, Delay, Hyperlink, OrAll, OrNone, ReuseMode, ReviewerChoice, Time,
 };
 use glee_model::domain::{
-    Agent, AgentName, Caps, Disposition, Effort, Price as Dollars, Profile, Role, Route,
+    Agent, AgentName, Caps, CodeContext, Disposition, Effort, Price as Dollars, Profile, Role,
+    Route,
 };
 use glee_model::rules::consensus::Policy;
 
@@ -133,6 +134,11 @@ pub(crate) struct AgentForm {
     /// How Glee calls a program for which Glee has no adapter: the name of a profile, or a profile.
     #[serde(default, with = "As::<Option<ProfileForm>>")]
     profile: Option<Box<Profile>>,
+    /// Whether the program can read files of the tree. The default is true for the programs that Glee knows, and false
+    /// for a command or a profile of your own and for a server, which are sent more code instead.
+    #[serde(default)]
+    #[schemars(with = "bool")]
+    reads: Option<bool>,
 }
 
 section! {
@@ -168,6 +174,9 @@ section! {
         /// The maximum size of the code that Glee sends to a reviewer in one call. A larger file is sent in parts, one
         /// call a part. A smaller limit of a reviewer's program takes precedence.
         pub max_shard_size: u64 as "As::<Size>" = 128 << 10,
+        /// What reviewers are sent of a changed file: only the diff, the diff with the blocks around each change and the
+        /// places where their names occur elsewhere, or the whole file. Judges are sent whole files only with `files`.
+        pub context: CodeContext = CodeContext::Blocks,
         /// Whether agents are asked about findings that may be the same: the aggregator about findings of different
         /// reviewers and about earlier findings, and the judge, or else the aggregator, about findings that may repeat
         /// an earlier dispute. In a watch, the aggregator is asked about issues.

@@ -204,6 +204,7 @@ impl Bench {
         let options = SelectOptions {
             max_file: 1 << 20,
             shard: 1 << 20,
+            context: glee_model::domain::CodeContext::Blocks,
         };
         let target = setup
             .workspace

@@ -151,6 +151,7 @@ fn of_review(now: &ReviewSettings, than: &ReviewSettings, asked: usize) -> Vec<L
         max_file_size,
         skipped,
         max_shard_size: _,
+        context: _,
         compare: _,
         debate: _,
         consensus: Consensus { policy, validate },
@@ -345,6 +346,7 @@ fn of_agent(now: &Agent, than: &Agent) -> Vec<Loosened> {
         price: _,
         profile,
         vendor,
+        reads: _,
     } = now;
     // No focus means that a reviewer looks for everything.
     let is_narrower = !focus.is_empty()

@@ -1,8 +1,9 @@
 //! Builds the requests of a review from its state.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::review::code::coder_changes::{Trees, last_tree};
+use crate::review::code::context::{self, can_read, cut};
 use crate::review::code::sources::Sources;
 use crate::review::findings::round::MergeSettings;
 use crate::review::findings::round::RoundContext;
@@ -10,8 +11,8 @@ use crate::review::findings::{recognition, unsure};
 use crate::review::state::ReviewState;
 use glee_model::domain::event::{CallAnswer, CallId, Purpose};
 use glee_model::domain::{
-    AnswerStatus, AskedFile, Disposition, Dispute, Finding, FindingId, RaisedIn, RunId, meanings,
-    number_of,
+    Agent, AnswerStatus, AskedFile, CodeContext, Disposition, Dispute, Finding, FindingId,
+    RaisedIn, RunId, meanings, number_of,
 };
 use glee_protocol::calls::close::CloseCall;
 use glee_protocol::calls::compare::{CompareCall, UncertainPair};
@@ -26,7 +27,7 @@ use glee_protocol::request::{SourceFile, Task};
 use glee_protocol::text::references;
 use glee_store::history::queries::problems::KnownProblems;
 use glee_store::history::queries::rows::Binding;
-use glee_workspace::diff::delta;
+use glee_workspace::diff::{blocks, delta};
 
 pub struct RequestBuilder<'a> {
     pub state: &'a ReviewState,
@@ -36,7 +37,82 @@ pub struct RequestBuilder<'a> {
 }
 
 impl RequestBuilder<'_> {
+    /// The task of a call, with as much of the code as the agent needs. An embedded agent gets whole files.
     pub fn task(&self, call: &CallId) -> Task {
+        let mut agents = self.state.planned();
+        let agent = agents.find(|agent| agent.name == call.agent);
+        let task = self.whole_task(call);
+        if agent.is_some_and(Agent::is_embedded) {
+            return task;
+        }
+        let context = self.state.settings.review.context;
+        // Whoever gave no answer to the first question may have missed code.
+        let is_cut = context != CodeContext::Files && call.attempt == 1;
+        match task {
+            Task::Review(review) => {
+                let reads = agent.is_some_and(can_read);
+                Task::Review(self.with_blocks(review, call, context, reads))
+            }
+            Task::Judge(judge) if is_cut => Task::Judge(cut::judge(judge)),
+            Task::Examine(examine) if is_cut => Task::Examine(cut::examine(examine)),
+            Task::Defend(defend) if is_cut => Task::Defend(cut::defend(defend)),
+            task => task,
+        }
+    }
+
+    fn with_blocks(
+        &self,
+        review: ReviewCall,
+        call: &CallId,
+        context: CodeContext,
+        reads: bool,
+    ) -> ReviewCall {
+        let Purpose::Review { round, .. } = call.purpose else {
+            unreachable!("only the purpose of a review has this task")
+        };
+        let mut review = ReviewCall {
+            context,
+            reads,
+            ..review
+        };
+        if context == CodeContext::Files {
+            return review;
+        }
+        let reused = self.state.reuse(call);
+        let mut shown = BTreeMap::new();
+        for file in &mut review.files {
+            let Some(whole) = self.sources.file(round, &file.path) else {
+                continue;
+            };
+            let ask =
+                reused.and_then(|reused| reused.asked.iter().find(|ask| ask.file == file.path));
+            let lines = match ask {
+                Some(ask) if !ask.ranges.is_empty() => ask.shown.clone(),
+                _ if context == CodeContext::Diff => blocks::near(&whole.text, &file.changed),
+                _ => blocks::shown(&file.path, &whole.text, &file.changed),
+            };
+            if let Some(diff) = blocks::widened(whole, &lines) {
+                *file = SourceFile {
+                    diff: Some(diff),
+                    ..delta::part(whole, &file.changed, &lines)
+                };
+                shown.insert(file.path.clone(), lines);
+            }
+        }
+        if context == CodeContext::Diff {
+            return review;
+        }
+        let places = self.sources.places(round, self.trees.workspace);
+        let elsewhere =
+            context::Elsewhere::of(&review.files, &shown, &places, self.trees.workspace);
+        review.places = elsewhere.lines();
+        if !reads {
+            review.elsewhere = elsewhere.code(self.trees.workspace);
+        }
+        review
+    }
+
+    fn whole_task(&self, call: &CallId) -> Task {
         match &call.purpose {
             Purpose::Review { round, shard } => self.review(call, *round, *shard),
             Purpose::Close { .. } => self.close(call),
@@ -145,6 +221,7 @@ impl RequestBuilder<'_> {
             focus,
             rulings,
             recheck,
+            ..ReviewCall::default()
         })
     }
 

@@ -142,6 +142,11 @@ impl<'a> Blocks<'a> {
         &self.lines
     }
 
+    /// Whether blocks were found by the syntax of the file's language.
+    pub fn has_grammar(&self) -> bool {
+        !self.index.known.is_empty()
+    }
+
     /// What the code of the file is for.
     pub fn ground(&self) -> Ground {
         self.ground

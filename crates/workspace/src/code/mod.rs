@@ -5,4 +5,5 @@ pub mod anchors;
 pub mod citation;
 pub mod cited;
 pub mod comments;
+pub mod names;
 pub(crate) mod text_files;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::code::text_files;
 use crate::diff::metadata_changes;
 use crate::select::filter;
-use glee_model::domain::{Coverage, Skip, SkipReason};
+use glee_model::domain::{CodeContext, Coverage, Skip, SkipReason};
 use glee_protocol::request::SourceFile;
 
 /// The target of a review, as requested by the user.
@@ -41,6 +41,8 @@ pub struct SelectOptions {
     pub max_file: u64,
     /// The maximum size of a shard (`review.max_shard_size`).
     pub shard: u64,
+    /// What is sent of a changed file (`review.context`). Only what is sent counts for the size of a shard.
+    pub context: CodeContext,
 }
 
 /// A file of a shard, or the part of a file that is too large for one shard.

@@ -3,8 +3,8 @@
 
 use crate::code::anchors::Blocks;
 use crate::code::text_files;
-use crate::diff::delta;
-use crate::select::selection::FilePart;
+use crate::diff::{blocks, delta};
+use crate::select::selection::{FilePart, SelectOptions};
 use glee_protocol::request::SourceFile;
 
 /// The number of lines before and after a part that are shown as context.
@@ -13,13 +13,17 @@ const CONTEXT: u32 = 3;
 /// A longer line is no context, because it would take the place of the lines under review.
 const LONG: usize = 400;
 
-/// Splits files into shards of at most `limit` bytes of code. The files have to be sorted by path.
+/// Splits files into shards of at most `options.shard` bytes of code, counted as it is sent. The files have to be sorted by path.
 ///
 /// The hashes of paths determine where a shard ends. Therefore, a changed, added or removed file affects only a
 /// few shards. Files of one folder stay together if they fit into one shard. Each part of a file that is larger than
 /// the limit is a separate shard. Equal input always results in equal shards.
-pub fn split(files: &[SourceFile], limit: u64) -> Vec<Vec<FilePart>> {
-    let sizes: Vec<u64> = files.iter().map(size).collect();
+pub fn split(files: &[SourceFile], options: &SelectOptions) -> Vec<Vec<FilePart>> {
+    let limit = options.shard;
+    let sizes: Vec<u64> = files
+        .iter()
+        .map(|file| blocks::size(file, options.context))
+        .collect();
     let mut shards: Vec<Vec<FilePart>> = Vec::new();
     let mut start = 0;
     while start < files.len() {
@@ -176,14 +180,18 @@ fn folder(file: &SourceFile) -> &str {
     file.path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-fn size(file: &SourceFile) -> u64 {
-    let deleted = file.diff.as_ref().filter(|_| file.text.is_empty());
-    deleted.map_or(file.text.len(), String::len) as u64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use glee_model::domain::CodeContext;
+
+    fn options(shard: u64) -> SelectOptions {
+        SelectOptions {
+            max_file: u64::MAX,
+            shard,
+            context: CodeContext::Files,
+        }
+    }
 
     fn shards(files: &[(&str, usize)], limit: u64) -> Vec<Vec<usize>> {
         let files: Vec<SourceFile> = files
@@ -195,7 +203,7 @@ mod tests {
                 diff: None,
             })
             .collect();
-        let shards = split(&files, limit);
+        let shards = split(&files, &options(limit));
         shards
             .iter()
             .map(|shard| shard.iter().map(|part| part.file).collect())
@@ -321,7 +329,7 @@ mod tests {
             ),
         ];
         for (name, file) in rows {
-            let shards = split(std::slice::from_ref(&file), LIMIT);
+            let shards = split(std::slice::from_ref(&file), &options(LIMIT));
             let whole = [(1, text_files::lines(&file.text))];
             let under = if file.changed.is_empty() {
                 whole.as_slice()
@@ -367,7 +375,7 @@ mod tests {
             assert_eq!(lines, expected, "{name}");
         }
         let file = code("a.py", functions(400, "\n"), &[]);
-        for shard in &split(std::slice::from_ref(&file), LIMIT)[1..] {
+        for shard in &split(std::slice::from_ref(&file), &options(LIMIT))[1..] {
             let first = shard[0].ranges[0].0 as usize;
             assert!(
                 file.text
@@ -385,7 +393,7 @@ mod tests {
         let after = code("a.py", text, &[]);
         let starts = |file: &SourceFile| -> Vec<String> {
             let lines: Vec<&str> = file.text.lines().collect();
-            let shards = split(std::slice::from_ref(file), 2_000);
+            let shards = split(std::slice::from_ref(file), &options(2_000));
             shards
                 .iter()
                 .map(|shard| lines[shard[0].ranges[0].0 as usize - 1].to_owned())

@@ -84,7 +84,7 @@ impl Workspace {
             description,
             commit: selection.commit.or_else(|| self.head().map(str::to_owned)),
             tree: selection.tree.unwrap_or_else(|| digest(&selection.files)),
-            shards: shards::split(&selection.files, options.shard),
+            shards: shards::split(&selection.files, options),
             files: selection.files,
             skipped: selection.skipped,
         }

@@ -119,6 +119,7 @@ impl Tree {
 const OPTIONS: SelectOptions = SelectOptions {
     max_file: 10_000,
     shard: 100_000,
+    context: glee_model::domain::CodeContext::Files,
 };
 
 /// Runs git as a user would, without this machine's settings.

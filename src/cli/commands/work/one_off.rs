@@ -181,6 +181,7 @@ fn reviewer(settings: &mut Settings, program: &str, taken: &[usize]) -> usize {
             price: None,
             vendor: None,
             profile: None,
+            reads: None,
         });
         settings.agents.len() - 1
     })

@@ -344,6 +344,7 @@ impl Subject {
         let options = SelectOptions {
             max_file: self.settings.review.max_file_size,
             shard: review::shard_limit(&self.settings),
+            context: self.settings.review.context,
         };
         let mut target = self.workspace.select(&self.spec, &options)?;
         if let TargetSpec::Base(base) = &self.spec

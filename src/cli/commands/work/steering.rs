@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::cli::context::settings::{self, Places};
 use crate::cli::context::{CommandError, Globals, execute};
 use glee_builtin::rules::PROJECT_RULES;
+use glee_model::domain::CodeContext;
 use glee_model::domain::{AgentName, Loosened, RawFinding, Role, Severity, Tag};
 use glee_protocol::prompts;
 use glee_store::config::ConfigSources;
@@ -238,6 +239,7 @@ fn any_size() -> SelectOptions {
     SelectOptions {
         max_file: 1 << 20,
         shard: u64::MAX,
+        context: CodeContext::Files,
     }
 }
 

@@ -47,6 +47,9 @@ pub struct Agent {
     /// How Glee calls the program, if no adapter is written for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<Box<Profile>>,
+    /// Whether the program can read files of the tree. `None` stands for the default of the adapter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reads: Option<bool>,
 }
 
 impl Agent {
@@ -71,6 +74,7 @@ impl Agent {
             backup: None,
             price: None,
             profile: None,
+            reads: None,
         }
     }
 

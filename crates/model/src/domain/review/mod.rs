@@ -1,6 +1,7 @@
 //! The parts of a review: findings, severities, locations, answers and the outcome.
 
 pub mod advisory;
+pub mod code_context;
 pub mod cwe;
 pub mod exact_fix;
 pub mod finding;

@@ -119,6 +119,7 @@ mod tests {
             price: None,
             vendor: None,
             profile: None,
+            reads: None,
         }
     }
 

@@ -364,7 +364,7 @@ mod tests {
                 "review: 3\n",
                 "c.yml:1:9: `review` must be a mapping | use one of the keys opinions, issues, reviewers, rounds, \
                  recheck, reuse, quorum, verify, jobs, confirm_above, max_file_size, skipped, max_shard_size, \
-                 compare, debate, consensus, on_dispute, judge",
+                 context, compare, debate, consensus, on_dispute, judge",
             ),
             (
                 "- a\n",
@@ -379,7 +379,7 @@ mod tests {
             (
                 "agents: [a]\n",
                 "c.yml:1:10: `agents[0]` must be a mapping | use one of the keys name, command, adapter, role, \
-                 domain, focus, model, vendor, effort, env, timeout, backup, price, profile",
+                 domain, focus, model, vendor, effort, env, timeout, backup, price, profile, reads",
             ),
             (
                 "agents:\n  - rol: coder\n",

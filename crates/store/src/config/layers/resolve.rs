@@ -432,6 +432,7 @@ mod tests {
         review.confirm_above = 100
         review.consensus.policy = panel
         review.consensus.validate = off
+        review.context = blocks
         review.debate = off
         review.issues.mandatory = [HIGH]
         review.issues.optional = [MEDIUM, LOW]
@@ -556,6 +557,7 @@ review: {issues: {mandatory: [HIGH]}}
             price: None,
             vendor: None,
             profile: None,
+            reads: None,
         };
         let words = |words: &[&str]| {
             words

@@ -115,6 +115,7 @@ impl Trees<'_> {
         let options = SelectOptions {
             max_file: settings.review.max_file_size,
             shard: shard_limit(settings),
+            context: settings.review.context,
         };
         Ok(self
             .workspace

@@ -6,6 +6,7 @@
 //! that no reviewer could read.
 
 pub mod coder_changes;
+pub mod context;
 pub mod coverage;
 pub mod edits;
 pub mod scripts;

@@ -4,10 +4,11 @@
 //! interruption, and excerpts show the reviewed code.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 use std::mem::take;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::run::redaction::Redaction;
 use glee_model::domain::{Coverage, Finding};
@@ -15,6 +16,7 @@ use glee_protocol::request::SourceFile;
 use glee_system::{files, private};
 use glee_workspace::SelectionRules;
 use glee_workspace::code::anchors::{self, Excerpt};
+use glee_workspace::code::names::{self, NamedPlaces};
 use glee_workspace::root::Workspace;
 use glee_workspace::select::shards;
 
@@ -31,6 +33,8 @@ pub struct Sources {
     rounds: BTreeMap<u32, BTreeMap<String, SourceFile>>,
     /// A cache of redacted texts, by round and path. An entry is `None` if the text contains no secrets.
     shown: RefCell<HashMap<(u32, String), Option<String>>>,
+    /// Where the names of a round's change occur in the tree, by round.
+    places: RefCell<BTreeMap<u32, Arc<NamedPlaces>>>,
 }
 
 impl Sources {
@@ -40,6 +44,7 @@ impl Sources {
             redaction,
             rounds: BTreeMap::new(),
             shown: RefCell::default(),
+            places: RefCell::default(),
         }
     }
 
@@ -50,6 +55,7 @@ impl Sources {
             redaction: Redaction::ON,
             rounds,
             shown: RefCell::default(),
+            places: RefCell::default(),
         }
     }
 
@@ -99,6 +105,20 @@ impl Sources {
 
     pub fn parse(bytes: &[u8]) -> io::Result<Vec<SourceFile>> {
         serde_json::from_slice(bytes).map_err(io::Error::other)
+    }
+
+    /// Where the names of a round's change occur in the tree. The tree is searched once a round.
+    pub(crate) fn places(&self, round: u32, workspace: &Workspace) -> Arc<NamedPlaces> {
+        let mut places = self.places.borrow_mut();
+        let found = places.entry(round).or_insert_with(|| {
+            let mut names = BTreeSet::new();
+            for file in self.files(round) {
+                names.extend(names::of_change(file));
+            }
+            // A tree that cannot be searched is told like one in which the names do not occur.
+            Arc::new(workspace.named_places(&names).unwrap_or_default())
+        });
+        Arc::clone(found)
     }
 
     /// The files of a round.

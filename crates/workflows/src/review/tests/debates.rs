@@ -46,6 +46,7 @@ fn a_shutdown_before_the_end_is_answered_with_what_is_missing_and_the_debate_goe
     let options = SelectOptions {
         max_file: 1 << 20,
         shard: 1 << 20,
+        context: glee_model::domain::CodeContext::Blocks,
     };
     let target = setup
         .workspace

@@ -133,6 +133,7 @@ fn a_judge_that_validates_must_be_connected() {
     let options = SelectOptions {
         max_file: 1 << 20,
         shard: 1 << 20,
+        context: glee_model::domain::CodeContext::Blocks,
     };
     let target = workspace
         .select(&TargetSpec::Paths(vec![bench.file()]), &options)

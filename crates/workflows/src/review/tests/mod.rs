@@ -498,6 +498,7 @@ fn a_panel_names_three_connected_judges() {
     let options = SelectOptions {
         max_file: 1 << 20,
         shard: 1 << 20,
+        context: glee_model::domain::CodeContext::Blocks,
     };
     let selected = target
         .select(&TargetSpec::Paths(vec![bench.file()]), &options)

@@ -205,6 +205,7 @@ fn agent(name: &str, role: Role, model: &str) -> Agent {
         price: None,
         vendor: None,
         profile: None,
+        reads: None,
     }
 }
 

@@ -21,7 +21,9 @@ use futures_util::future::join_all;
 use serde_json::json;
 
 use crate::review::state::ReviewState;
-use crate::review::{code::sources::Sources, findings::recognition, findings::round::TextOf};
+use crate::review::{
+    code::context::can_read, code::sources::Sources, findings::recognition, findings::round::TextOf,
+};
 use archive::{ShownFile, folder_of, hash, path_of, placed};
 use glee_agents::adapters::{profile, registry};
 use glee_agents::{AdapterKind, Agents};
@@ -54,7 +56,8 @@ const FORM: u32 = 2;
 const ROUND: u32 = 1;
 
 /// Computes the key of each reviewer. The key is a hash of the program (with version, arguments and
-/// environment), the files in the arguments, the model, the effort, the focus and the prompt template. The key
+/// environment), the files in the arguments, the model, the effort, the focus, what is sent of a
+/// file, and the prompt template. The key
 /// of an embedded reviewer also covers the project's rules. The key of a command of the project also covers the
 /// folders of the tree from which it takes its code. With `review.reuse: strict`, each key covers the whole tree. The
 /// result contains no key for a reviewer whose program is not installed. Fails if the prompt template cannot be read.
@@ -118,6 +121,8 @@ pub(crate) async fn reviewer_keys(
             "effort": agent.effort,
             "profile": agent.profile,
             "focus": agent.focus,
+            "context": settings.review.context,
+            "reads": can_read(&agent),
             "env": secrets::redact_value(agent.env.clone()),
             "rules": agent.is_embedded().then(|| rules(root)),
             "own_instructions": own_instructions(&agent),
