@@ -38,7 +38,7 @@ const HELP: &str = "\
 Usage: glee [OPTIONS] <COMMAND>
 
 Work      review       Review and fix code, settle disputes (see also `pr`)
-          findings     List open findings (also `show`, `answer`, `fix`, `dismiss`)
+          findings     Open findings (also `show`, `answer`, `fix`, `dismiss`)
           consensus    Have agents agree on a plan (see also `gate`)
           watch        Review the work of running agents (see also `emit`)
 People    init         Find installed agents and connect them

@@ -13,7 +13,7 @@ use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::host::{HOSTS, Host, HostSession};
+use super::host::{AgentHost, HOSTS, HostSession};
 use super::options::{HookMode, MODES, time};
 use crate::cli::context::{
     CommandError, CommandResult, Globals, one_of, place, pretty, print, settings, stream,
@@ -41,7 +41,7 @@ Examples:
 pub(crate) struct Args {
     /// The agent that runs the hook
     #[arg(value_name = "AGENT", value_parser = one_of(HOSTS))]
-    host: Host,
+    host: AgentHost,
     /// Whether the agent has to go on after a review with findings
     #[arg(long, value_parser = one_of(MODES), value_name = "MODE", default_value = "warn")]
     mode: HookMode,
@@ -67,7 +67,7 @@ Examples:
 pub(crate) struct PrintArgs {
     /// The agent that runs the hook
     #[arg(value_name = "AGENT", value_parser = one_of(HOSTS))]
-    host: Host,
+    host: AgentHost,
     /// Whether the agent has to go on after a review with findings
     #[arg(long, value_parser = one_of(MODES), value_name = "MODE", default_value = "warn")]
     mode: HookMode,
@@ -196,7 +196,7 @@ fn form(open: &Outcome, whole: &Outcome, root: &Path) -> String {
     report::render(Format::Agent, open, &options)
 }
 
-fn session(host: Host) -> Result<HostSession, CommandError> {
+fn session(host: AgentHost) -> Result<HostSession, CommandError> {
     if io::stdin().is_terminal() {
         return Err(CommandError::usage(
             "the hook reads the JSON of an agent from standard input",

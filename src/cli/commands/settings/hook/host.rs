@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::cli::context::Words;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Host {
+pub(crate) enum AgentHost {
     Claude,
     Codex,
     Gemini,
@@ -13,12 +13,16 @@ pub(crate) enum Host {
     Cursor,
 }
 
-pub(crate) const HOSTS: Words<Host> = &[
-    ("claude", Host::Claude, "Claude Code, event `Stop`"),
-    ("codex", Host::Codex, "Codex, event `Stop`"),
-    ("gemini", Host::Gemini, "Gemini CLI, event `AfterAgent`"),
-    ("qwen", Host::Qwen, "Qwen Code, event `Stop`"),
-    ("cursor", Host::Cursor, "Cursor, event `stop`"),
+pub(crate) const HOSTS: Words<AgentHost> = &[
+    ("claude", AgentHost::Claude, "Claude Code, event `Stop`"),
+    ("codex", AgentHost::Codex, "Codex, event `Stop`"),
+    (
+        "gemini",
+        AgentHost::Gemini,
+        "Gemini CLI, event `AfterAgent`",
+    ),
+    ("qwen", AgentHost::Qwen, "Qwen Code, event `Stop`"),
+    ("cursor", AgentHost::Cursor, "Cursor, event `stop`"),
 ];
 
 /// The time after which the host ends the printed hook, in seconds.
@@ -34,7 +38,7 @@ pub(crate) struct HostSession {
     pub(crate) folder: Option<String>,
 }
 
-impl Host {
+impl AgentHost {
     pub(crate) fn name(self) -> &'static str {
         let known = HOSTS.iter().find(|(_, host, _)| *host == self);
         known.map_or("", |(name, ..)| name)
