@@ -31,7 +31,10 @@ fn shop() -> Sandbox {
     sandbox.write("page.py", "import store\n\nprint(store.total([]))\n");
     sandbox.git(&["add", "-A"]);
     sandbox.git(&["commit", "-q", "-m", "Shop"]);
-    sandbox.write("store.py", &store.replace("start = 0", "start = 1"));
+    sandbox.write(
+        "store.py",
+        store.replace("return start + p", "return start + 1 + p"),
+    );
     sandbox.write("fresh.py", "MARK_OF_THE_NEW_FILE = 1\n");
     set(&sandbox, "sandbox", "off");
     sandbox

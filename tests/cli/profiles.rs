@@ -272,7 +272,7 @@ fn a_program_without_its_folder_is_told_the_folder_and_the_key_that_opens_it() {
         let sandbox = project();
         let folder = sandbox.home().join(place.trim_start_matches("~/"));
         std::fs::create_dir_all(&folder).expect("a folder");
-        std::fs::write(folder.join("token"), "t").expect("a file");
+        std::fs::write(folder.join("token"), "t\n").expect("a file");
         sandbox.program(
             "mine",
             &format!("#!/bin/sh\ncat >/dev/null\n{script}\n{CLEAN}"),

@@ -166,6 +166,9 @@ impl Branch {
 /// history. Returns the bytes requested for each push, in percent of the full review.
 fn pushes(are_files_new: bool, count: usize, spread: impl Fn(&mut Branch, usize)) -> Vec<f64> {
     let sandbox = project();
+    // With whole files, the share of the bytes is the share of the code that is asked about again.
+    let files = ["config", "set", "--user", "review.context", "files"];
+    assert_eq!(sandbox.glee(&files).code, 0);
     let mut branch = Branch::new();
     if !are_files_new {
         branch.push(&sandbox, 0);

@@ -56,7 +56,7 @@ impl CallKind for ReviewCall {
             "rulings": fence.rulings("rulings", &self.rulings),
             "recheck": fence.lines("earlier findings", raised(&self.recheck).into_iter()),
             "files": fence.changes(&self.files, self.context),
-            "places": fence.lines("places", self.places.iter().map(|line| printable::line(line))),
+            "places": fence.lines("places", self.places.iter().map(printable::line)),
             "reads": self.reads,
             "elsewhere": fence.files(&self.elsewhere),
         })

@@ -241,6 +241,7 @@ fn around(lines: &[&str], first: u32) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
     use super::*;
 
     fn changed(path: &str, before: &str, after: &str) -> SourceFile {

@@ -316,6 +316,7 @@ pub(crate) mod cut {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
     use super::*;
     use glee_workspace::diff::unified;
 
