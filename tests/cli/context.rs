@@ -19,8 +19,10 @@ fn shop() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.git_init();
     let far: String = (0..300).map(|n| format!("FAR_{n} = {n}\n")).collect();
+    // Lines that stand close together are shown together.
+    let between: String = (0..12).map(|n| format!("NEAR_{n} = {n}\n")).collect();
     let store = format!(
-        "import prices\nimport unused_module\n\n\ndef total(cart):\n    start = 0\n    return start + \
+        "import prices\n{between}import unused_module\n{between}\n\ndef total(cart):\n    start = 0\n    return start + \
          prices.net(cart)\n\n\ndef other():\n    return 2\n\n\n{far}"
     );
     sandbox.write("store.py", &store);
@@ -109,7 +111,7 @@ fn a_new_context_asks_again() {
 fn a_judge_is_sent_the_block_and_what_both_sides_cite() {
     for (context, is_whole) in [("blocks", false), ("files", true)] {
         let sandbox = shop();
-        let raise = "#!/bin/sh\ncat > /dev/null\necho '[MUST] store.py:6 Begin at 0'\necho \"GLEE-REVIEW-END nonce=$GLEE_NONCE findings=1\"\n";
+        let raise = "#!/bin/sh\ncat > /dev/null\necho '[MUST] store.py:30 Begin at 0'\necho \"GLEE-REVIEW-END nonce=$GLEE_NONCE findings=1\"\n";
         let object = "#!/bin/sh\ncat > /dev/null\nprintf '[F1] DISAGREE: the rate needs it\\nEvidence: prices.py:6 divides\\n'\necho \"GLEE-RESPONSE-END nonce=$GLEE_NONCE answers=1\"\n";
         let rule = "#!/bin/sh\ncat > \"$HOME/prompt.$GLEE_TASK\"\necho 'The evidence holds: prices.py:6.'\necho \"GLEE-RULING nonce=$GLEE_NONCE dispute=1 ruling=ENFORCE\"\n";
         sandbox.connect("lens", "reviewer", raise, &[]);
@@ -127,7 +129,7 @@ fn a_judge_is_sent_the_block_and_what_both_sides_cite() {
 #[test]
 fn a_judge_that_misses_code_is_sent_the_whole_files_once() {
     let sandbox = shop();
-    let raise = "#!/bin/sh\ncat > /dev/null\necho '[MUST] store.py:6 Begin at 0'\necho \"GLEE-REVIEW-END nonce=$GLEE_NONCE findings=1\"\n";
+    let raise = "#!/bin/sh\ncat > /dev/null\necho '[MUST] store.py:30 Begin at 0'\necho \"GLEE-REVIEW-END nonce=$GLEE_NONCE findings=1\"\n";
     let object = "#!/bin/sh\ncat > /dev/null\nprintf '[F1] DISAGREE: the rate needs it\\nEvidence: prices.py:6 divides\\n'\necho \"GLEE-RESPONSE-END nonce=$GLEE_NONCE answers=1\"\n";
     let rule = "#!/bin/sh\nif cat | grep -q FAR_200; then echo 'It is needed.'; echo \"GLEE-RULING nonce=$GLEE_NONCE dispute=1 ruling=ENFORCE\"\nelse echo 'The rest of store.py is missing.'; fi\n";
     sandbox.connect("lens", "reviewer", raise, &[]);

@@ -304,7 +304,7 @@ fn a_person_settles_one_and_is_told_what_is_next() {
             DisputeNumber(number),
             Ruler::Human(Person {
                 name: "Test".into(),
-                email: "".into(),
+                email: "test@example.org".into(),
             }),
         );
         let settlement = Settlement {

@@ -265,14 +265,14 @@ fn a_program_without_its_folder_is_told_the_folder_and_the_key_that_opens_it() {
             "~/.config/mine",
         ),
         (
-            "cat \"$HOME/.mine/token\" 2>/dev/null || { echo 'not logged in' >&2; exit 1; }",
+            "cat \"$HOME/.mine/token\" >/dev/null 2>&1 || { echo 'not logged in' >&2; exit 1; }",
             "~/.mine",
         ),
     ] {
         let sandbox = project();
         let folder = sandbox.home().join(place.trim_start_matches("~/"));
         std::fs::create_dir_all(&folder).expect("a folder");
-        std::fs::write(folder.join("token"), "t\n").expect("a file");
+        std::fs::write(folder.join("token"), "t").expect("a file");
         sandbox.program(
             "mine",
             &format!("#!/bin/sh\ncat >/dev/null\n{script}\n{CLEAN}"),

@@ -33,16 +33,18 @@ pub(crate) struct ByFlag {
 }
 
 impl ByFlag {
-    /// The person who rules. Fails in the session of an agent, and without a terminal if no person is named. A person who
-    /// is only named has no mail address in the record.
+    /// The person who rules. Fails in the session of an agent, and without a terminal if no person is named. Only the
+    /// person of git's configuration has a mail address in the record.
     pub(crate) fn person(&self, workspace: &Workspace) -> Result<Person, CommandError> {
         refuse_agent()?;
+        let own = workspace.person();
         match &self.by {
+            Some(name) if own.name == name.trim() => Ok(own),
             Some(name) => Ok(Person {
                 name: name.trim().to_owned(),
                 email: String::new(),
             }),
-            None if has_terminal() => Ok(workspace.person()),
+            None if has_terminal() => Ok(own),
             None => Err(CommandError::usage(
                 "without a terminal, a ruling needs the name of the person who rules",
             )
