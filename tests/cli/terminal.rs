@@ -136,7 +136,7 @@ fn after_a_dialog_there_is_no_pager() {
 }
 
 #[test]
-fn filters_change_the_text_only() {
+fn filters_hide_findings_in_every_format_but_the_record() {
     let sandbox = reviewed();
     let low = sandbox.glee(&["runs", "show", "--severity", "low"]);
     assert_eq!(low.code, 0, "{low}");
@@ -173,13 +173,20 @@ fn filters_change_the_text_only() {
             .contains("Hidden by --open: 1 finding, 1 dispute\n"),
         "{open}"
     );
-    let refused = sandbox.glee(&["runs", "show", "--open", "--format", "json"]);
+    let open = sandbox.glee(&["runs", "show", "--open", "--format", "json"]);
+    assert_eq!(open.code, 0, "{open}");
+    let shown: serde_json::Value = serde_json::from_str(&open.stdout).expect("a JSON outcome");
+    let ids: Vec<&str> = shown["findings"]
+        .as_array()
+        .expect("findings")
+        .iter()
+        .filter_map(|finding| finding["id"].as_str())
+        .collect();
+    assert!(!ids.is_empty() && !ids.contains(&"F1"), "{ids:?}");
+    // The record has everything.
+    let refused = sandbox.glee(&["runs", "show", "--open", "--format", "jsonl"]);
     assert_eq!(refused.code, 2, "{refused}");
-    assert_eq!(
-        refused.stderr,
-        "error: `--open` filters only the text report, not the format `json`\n\
-         hint: remove `--open`, or write the `json` report to a file: `--format json=FILE`\n"
-    );
+    assert!(refused.stderr.contains("`jsonl`"), "{refused}");
 }
 
 #[test]
