@@ -207,7 +207,6 @@ pub(crate) fn add(cases: &mut Cases) {
                         "LD_PRELOAD_X",
                         "GIT_ASKPASS",
                         "DOCKER_HOST",
-                        "http_proxy",
                         "GLEE_FORGED",
                         "PYTHONPATH",
                     ] {

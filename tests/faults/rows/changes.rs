@@ -63,7 +63,7 @@ fn changes() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
         (
             "adds a link",
             "ln -s /etc/shadow another",
-            vec!["+/etc/shadow"],
+            vec!["/etc/shadow"],
         ),
         (
             "puts a link in a file's place",

@@ -316,7 +316,7 @@ const HIDES: &[(&str, &str)] = &[
 ];
 
 fn hidden(hides: &str, target: &str) {
-    let review = "if grep -q 'evil()' $P; then echo '[MUST] Remove the call'; n=1; elif grep -q '| .*md5' $P; then \
+    let review = "if grep -q 'evil()' $P; then echo '[MUST] Remove the call'; n=1; elif grep -qE '^[0-9 ]*[|:][ +].*md5' $P; then \
         echo '[MUST] app.py:2 Replace the weak hash'; n=1; else n=0; fi; \
         echo \"GLEE-REVIEW-END nonce=$GLEE_NONCE findings=$n\"";
     let fix = format!(

@@ -58,7 +58,7 @@ const USING: [&str; 15] = [
 
 /// The place of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CodePlace {
+pub struct NamePlace {
     pub path: String,
     /// The line, counted from 1.
     pub line: u32,
@@ -67,7 +67,7 @@ pub struct CodePlace {
 }
 
 /// The places at which names occur, by name.
-pub type NamedPlaces = BTreeMap<String, Vec<CodePlace>>;
+pub type NamedPlaces = BTreeMap<String, Vec<NamePlace>>;
 
 /// The names in the added and the removed lines of a change, and the names of the blocks that the change is in. A
 /// document, and a file that is reviewed as a whole, has none.
@@ -206,7 +206,7 @@ impl Workspace {
                     let places = found.entry(name.to_owned()).or_default();
                     let is_definition = defines(line, name);
                     if is_definition || places.len() < PLACES && !is_comment(line) {
-                        places.push(CodePlace {
+                        places.push(NamePlace {
                             path: path.to_owned(),
                             line: number,
                             is_definition,

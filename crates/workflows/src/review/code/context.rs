@@ -8,7 +8,7 @@ use glee_model::domain::Agent;
 use glee_model::domain::is_inside;
 use glee_protocol::request::SourceFile;
 use glee_workspace::code::anchors::Blocks;
-use glee_workspace::code::names::{self, CodePlace, NamedPlaces};
+use glee_workspace::code::names::{self, NamePlace, NamedPlaces};
 use glee_workspace::diff::{blocks, delta};
 use glee_workspace::root::Workspace;
 
@@ -62,7 +62,7 @@ impl Elsewhere {
             used.extend(names::of_change(file));
             own.extend(names::defined(file));
         }
-        let is_hidden = |place: &&CodePlace| match shown.get(&place.path) {
+        let is_hidden = |place: &&NamePlace| match shown.get(&place.path) {
             Some(lines) => !lines
                 .iter()
                 .any(|(first, last)| (*first..=*last).contains(&place.line)),
@@ -72,8 +72,8 @@ impl Elsewhere {
         let mut found = Vec::new();
         for name in used {
             let all = places.get(&name).map(Vec::as_slice).unwrap_or_default();
-            let hidden: Vec<&CodePlace> = all.iter().filter(is_hidden).collect();
-            let (mut definitions, mut uses): (Vec<&CodePlace>, Vec<&CodePlace>) =
+            let hidden: Vec<&NamePlace> = all.iter().filter(is_hidden).collect();
+            let (mut definitions, mut uses): (Vec<&NamePlace>, Vec<&NamePlace>) =
                 hidden.into_iter().partition(|place| place.is_definition);
             if definitions.len() > DEFINITIONS {
                 definitions.retain(|place| folders.contains(folder(&place.path)));
