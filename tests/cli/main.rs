@@ -28,6 +28,7 @@ mod html_report;
 mod identity;
 mod insisting;
 mod integrations;
+mod limits;
 mod log;
 mod merge;
 mod nothing;

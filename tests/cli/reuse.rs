@@ -227,7 +227,7 @@ fn pushes_to_some_files_ask_about_little() {
         }
     });
     assert!(
-        percents.iter().all(|percent| *percent <= 40.0),
+        percents.iter().all(|percent| *percent <= 20.0),
         "{}",
         shown(&percents)
     );
@@ -242,7 +242,7 @@ fn pushes_to_all_files_ask_about_the_lines_that_changed() {
         }
     });
     assert!(
-        percents.iter().all(|percent| *percent <= 40.0),
+        percents.iter().all(|percent| *percent <= 21.0),
         "{}",
         shown(&percents)
     );
@@ -258,7 +258,7 @@ fn pushes_to_all_files_of_the_base_ask_about_the_lines_that_changed() {
         }
     });
     assert!(
-        percents.iter().all(|percent| *percent <= 40.0),
+        percents.iter().all(|percent| *percent <= 20.0),
         "{}",
         shown(&percents)
     );
