@@ -349,6 +349,11 @@ fn two_models_review_and_a_third_judges_by_a_schema() {
         ruling.is_some_and(|schema| schema.to_string().contains("rationale")),
         "{output}"
     );
+    let nonce = ruling.and_then(|ruling| ruling.pointer("/schema/properties/nonce/enum/0"));
+    assert!(
+        nonce.is_some_and(|nonce| nonce.as_str().is_some_and(|nonce| nonce.len() == 32)),
+        "{ruling:?}"
+    );
 }
 
 #[rstest]

@@ -56,6 +56,8 @@ class Program:
     """The folders of a repository whose modules it loads whatever it is told: Glee does not start it there."""
     given: tuple[str, ...] = ()
     """The instructions of a repository that it takes whatever it is told."""
+    edits_by_text: bool = False
+    """Whether it has no tools, and takes a file that its model writes into the answer."""
     cases: tuple[str, ...] = ()
     """The cases that make sense for it; none means all."""
     installed: str = ""
@@ -130,7 +132,7 @@ def install_python(folder: Path, package: str) -> None:
     if mark.is_file() and mark.read_text().strip() == package:
         return
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-    words = [str(folder / "bin" / "pip"), "install", "--quiet", package.removeprefix("pypi:").replace("@", "==")]
+    words = [str(folder / "bin" / "pip"), "install", "--quiet", *package.removeprefix("pypi:").replace("@", "==").split()]
     done = subprocess.run(words, stderr=subprocess.PIPE, text=True, timeout=500)
     if done.returncode:
         sys.exit(f"error: pip could not install {package}; is its registry to be reached from here?\n{done.stderr.strip()}")
@@ -215,17 +217,20 @@ def pi_files(url: str) -> dict[str, object]:
 
 def with_profile(name: str, package: str, version: str, *cases: str, model: str = "", api: str = "",
                  env: Callable[[str], dict[str, str]] = lambda url: {},
-                 files: Callable[[str], dict[str, object]] = lambda url: {}) -> Program:
+                 files: Callable[[str], dict[str, object]] = lambda url: {}, edits_by_text: bool = False) -> Program:
     """A program that Glee knows by its profile alone."""
     return Program(name, package, version, model, api, env, files, adapter="text", resumes=False, passed=("-",),
-                   cases=("no login", *cases))
+                   edits_by_text=edits_by_text, cases=("no login", *cases))
 
 
 PROGRAMS |= {program.name: program for program in [
     with_profile("pi", "@mariozechner/pi-coding-agent", "0.73.1", "whole job", "write refused", "home closed", "interrupted",
                  "401", "429", model="loopback/mock", api="chat", files=pi_files),
-    with_profile("aider", "pypi:aider-chat", "0.86.2", "answers", model="openai/mock", api="chat",
+    with_profile("aider", "pypi:aider-chat", "0.86.2", "whole job", model="openai/mock", api="chat", edits_by_text=True,
                  env=lambda url: {"OPENAI_API_KEY": KEY, "OPENAI_API_BASE": f"{url}/v1"}),
+    # No program: the server of a model of one's own.
+    Program("llama.cpp", "pypi:gguf==0.19.0 xllamacpp", "2026.10.11549", "tiny", "chat", env=lambda url: {},
+            cases=("own model",)),
     with_profile("droid", "droid", "0.215.0"),
     with_profile("auggie", "@augmentcode/auggie", "0.36.0"),
     with_profile("amp", "@sourcegraph/amp", "0.0.1790142911-g7618fb"),

@@ -10,6 +10,7 @@ when all others have ended.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -24,7 +25,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any, Callable, Iterator
 
 from canaries import INSTRUCTIONS, STOLEN, plant
 from docs import write_docs
@@ -73,6 +74,17 @@ def change(scene: Scene, line: int, new: str) -> Rule:
     return {"do": "edit", "path": str(scene.tree / "app.py"), "old": SOURCE.splitlines()[line - 1], "new": new}
 
 
+def edits(scene: Scene, answer: str, *changed: tuple[int, str]) -> list[Rule]:
+    """The steps of a coder that replaces lines of app.py and answers. Those before the last one are replaced already."""
+    if scene.program.edits_by_text:
+        lines = SOURCE.splitlines()
+        for line, new in changed:
+            lines[line - 1] = new
+        return [says("\n".join(["app.py", "```", *lines, "```", answer]))]
+    read = {"do": "read", "path": str(scene.tree / "app.py")}
+    return [says("I read it.", read), says("Now.", change(scene, *changed[-1])), says(answer)]
+
+
 def structured(prompt: str, answer: Rule, last: str) -> list[Rule]:
     """A JSON answer: by the tool for structured answers where one is offered, or as text."""
     by_tool = [{"match": {"conversation": prompt, "tool": f"^{tool}$"},
@@ -105,11 +117,11 @@ def whole_job(scene: Scene) -> list[Rule]:
                "citations": ["app.py:8"]}
     enforce = {"ruling": "ENFORCE", "rationale": "A process may live long."}
     return [
-        {"match": {"prompt": REVIEW}, "steps": [says("I read it.", read), says(FINDINGS)]},
+        {"match": {"prompt": REVIEW}, "steps": [*([] if scene.program.edits_by_text else [says("I read it.", read)]), says(FINDINGS)]},
         {"name": "enforced", "match": {"prompt": ENFORCED},
-         "steps": [says("I read it.", read), says("Now.", change(scene, 13, closed)), says(ENFORCED_ANSWER)]},
+         "steps": edits(scene, ENFORCED_ANSWER, (5, safe), (13, closed))},
         {"name": "respond", "match": {"prompt": RESPOND},
-         "steps": [says("I read it.", read), says("Now.", change(scene, 5, safe)), says(ANSWERS)]},
+         "steps": edits(scene, ANSWERS, (5, safe))},
         *ruling(1, "Replace MD5", dismiss), *ruling(2, "Close the file", enforce),
         recheck("F1", "F3"), recheck("F1"), recheck("F3"),
     ]
@@ -559,14 +571,42 @@ def no_login(program: Program, server: Server) -> list[str]:
                 *(["a token is shown"] if "authToken=" in told else [])]
 
 
-def answers(program: Program, server: Server) -> list[str]:
-    """The reviewer's findings are read."""
-    with Scene(program, server) as scene:
-        scene.connect("reviewer")
-        server.rules([{"match": {"prompt": REVIEW}, "reply": says(FINDINGS)}])
-        ran = scene.review()
-        found = len(ran.outcome.get("findings", []))
-        return [*exits(ran, 1), *left(scene), *([] if found == 3 else [f"{found} findings: {ran}"])]
+@contextlib.contextmanager
+def tiny_model(program: Program, folder: Path, begin: str, rest: str, distance: int = 0) -> Iterator[str]:
+    """The address of a local server with a model that answers BEGIN, the nonce, REST."""
+    folder.mkdir()
+    words = [program.bin / "python", Path(__file__).with_name("tiny_model.py"), folder, begin, rest, str(distance)]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          text=True) as process:
+        try:
+            yield process.stdout.readline().strip() + "/v1"
+        finally:
+            process.kill()
+
+
+def own_model(program: Program, server: Server) -> list[str]:
+    """Two models of a real local server: one reviews in prose, one judges in the form that its grammar holds it to."""
+    finding = "[MUST] app.py:9 Replace MD5\n  It is broken.\nGLEE-REVIEW-END nonce="
+    # What follows the beginning of the prompt's last nonce: the rest of its closing line, and the ends of the message.
+    distance = 38 + len(" findings=<n> read=all|part")
+    ruling = {"dispute": 1, "ruling": "DISMISS", "rationale": "A cache key guards nothing.", "grounds": "misunderstood_context",
+              "citations": ["app.py:8"], "new_tag": None, "duplicate_of": None, "coder_evidence": None, "members": []}
+    coder = ('cat >/dev/null; echo "[F1] DISAGREE: the hash names a cache entry"; echo "Evidence: app.py:8"; '
+             'echo "GLEE-RESPONSE-END nonce=$GLEE_NONCE answers=1"')
+    form = json.dumps(ruling, separators=(",", ":"))[1:]
+    with (Scene(program, server) as scene,
+          tiny_model(program, scene.top / "reviewer", finding, " findings=1 read=all", distance) as reviewer,
+          tiny_model(program, scene.top / "judge", '{"nonce":"', '",' + form) as judge):
+        scene.configure([
+            {"name": "reviewer", "role": "reviewer", "command": [reviewer], "model": "tiny"},
+            {"name": "judge", "role": "judge", "command": [judge], "model": "tiny"},
+            {"name": "coder", "role": "coder", "command": ["sh", "-c", coder]},
+        ])
+        ran = scene.review("--arbitrate")
+        ruled = [ruling["ruling"] for dispute in ran.outcome.get("disputes", []) for ruling in dispute["rulings"]]
+        tokens = ran.outcome.get("proof", {}).get("usage", {}).get("input_tokens") or 0
+        return [*exits(ran, 0), *left(scene), *([] if ruled == ["DISMISS"] else [f"ruled {ruled}: {ran}"]),
+                *([] if tokens > 1000 else [f"{tokens} tokens were read"])]
 
 
 # Long enough for a program to start on a machine that is busy with other things, in seconds; and what is soon there.
@@ -576,7 +616,7 @@ SILENCE = 30
 
 # Those that take longest come first, so that none of them is left alone at the end.
 CASES: dict[str, Case] = {
-    "answers": answers,
+    "own model": own_model,
     "no login": no_login,
     "whole job": end_to_end,
     "watch": watched,
@@ -606,7 +646,7 @@ CASES: dict[str, Case] = {
 # Cases that name their programs themselves.
 ONCE_ONLY = ["stop hook", "three reviewers"]
 # Cases of programs with a profile.
-PROFILES_ONLY = ["answers", "no login"]
+PROFILES_ONLY = ["own model", "no login"]
 # Over ACP the rest is a matter of the agent's own settings.
 OVER_ACP = ["whole job", "write refused", "interrupted"]
 

@@ -59,6 +59,18 @@ pub(crate) fn known_line<'a>(
     None
 }
 
+/// The output without the blank lines at its end and the lines that the profile calls the program's own.
+pub(crate) fn without_trailer<'a>(profile: &Profile, output: &'a str) -> &'a str {
+    let mut text = output.trim_end();
+    loop {
+        let last = text.lines().next_back().unwrap_or_default();
+        if last.is_empty() || !says(&profile.trailer, last) {
+            return text;
+        }
+        text = text[..text.len() - last.len()].trim_end();
+    }
+}
+
 fn says(expressions: &[String], text: &str) -> bool {
     let mut expressions = expressions.iter();
     expressions.any(|expression| Regex::new(expression).is_ok_and(|found| found.is_match(text)))
@@ -131,4 +143,25 @@ pub fn hint(profile: &Profile, kind: FailureKind) -> Option<String> {
         _ => return None,
     };
     Some(hint.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_programs_own_lines_at_the_end_are_no_part_of_the_answer() {
+        let profile = Profile {
+            trailer: vec!["^Tokens: ".to_owned(), "^Cost: ".to_owned()],
+            ..Profile::default()
+        };
+        for (output, answer) in [
+            ("a\nTokens: 1\nb\n\nTokens: 2\nCost: 3\n", "a\nTokens: 1\nb"),
+            ("a Tokens: 1\n", "a Tokens: 1"),
+            ("Tokens: 1\n", ""),
+            ("", ""),
+        ] {
+            assert_eq!(without_trailer(&profile, output), answer);
+        }
+    }
 }

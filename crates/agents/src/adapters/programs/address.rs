@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::sync::LazyLock;
 
 use serde::Deserialize as _;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::adapters::command::whole;
 use crate::adapters::{Adapter, ProgressEvent, ReportedError, string};
@@ -61,12 +61,23 @@ impl Adapter for Address {
                 .hint(format!("set the key: `export {name}=...`")));
         }
         let schema = whole(&request.task).map(|form| strict::schema(&form));
+        let mut schema: Option<Value> =
+            schema.and_then(|schema| serde_json::from_str(&schema).ok());
+        // A vendor prepares each new schema for seconds, and its models can copy. A server of the user's own does not, and
+        // small models often miss a digit.
+        if let Some(nonce) = schema
+            .as_mut()
+            .filter(|_| !address.needs_key)
+            .and_then(|schema| schema.pointer_mut("/properties/nonce"))
+        {
+            *nonce = json!({"type": "string", "enum": [request.nonce]});
+        }
         let question = ServerQuestion {
             form: address.form,
             url: address.url,
             model: model.unwrap_or_default().to_owned(),
             key: address.key,
-            schema: schema.and_then(|schema| serde_json::from_str(&schema).ok()),
+            schema,
         };
         let question = serde_json::to_string(&question)
             .map_err(|error| AgentError::new(FailureKind::Protocol, error.to_string()))?;

@@ -4,7 +4,10 @@ use serde_json::Value;
 
 use crate::adapters::profile;
 use crate::adapters::{ReportedError, owned, string};
-use crate::{Adapter, AgentError, Call, CallOutcome, Output, ParsedOutput, Profile, ProgressEvent};
+use crate::{
+    Adapter, AgentError, AnswerText, Call, CallOutcome, Output, ParsedOutput, Profile,
+    ProgressEvent,
+};
 use glee_model::domain::{Agent, FailureKind};
 
 pub(crate) struct Described(Profile);
@@ -58,7 +61,17 @@ impl Adapter for Described {
                 let failed = profile::failed(&self.0, code, &output.said(), output.ended);
                 CallOutcome::from(Err(failed))
             }
-            _ => output.as_answer(),
+            _ if self.0.trailer.is_empty() => output.as_answer(),
+            _ => {
+                let answer = std::fs::read(&output.stdout).map(|bytes| {
+                    let text = String::from_utf8_lossy(&bytes);
+                    AnswerText::Text(profile::without_trailer(&self.0, &text).to_owned())
+                });
+                CallOutcome::from(
+                    answer
+                        .map_err(|error| AgentError::new(FailureKind::Protocol, error.to_string())),
+                )
+            }
         }
     }
 

@@ -40,6 +40,10 @@ pub struct Profile {
     /// Where the answer stands in the program's output. Without `output` the whole output is the answer.
     #[serde(skip_serializing_if = "is_default")]
     pub output: Option<OutputForm>,
+    /// Regular expressions. Lines at the end of the output that match one are the program's own words, such as a count of
+    /// tokens, and no part of the answer.
+    #[serde(skip_serializing_if = "is_default")]
+    pub trailer: Vec<String>,
     /// Variables that Glee hands on to the program, beside those that every program gets. A name that ends with `*`
     /// stands for all variables with this prefix.
     #[serde(skip_serializing_if = "is_default")]

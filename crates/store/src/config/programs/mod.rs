@@ -124,7 +124,8 @@ fn is_name(text: &str) -> bool {
 
 /// What is wrong with a profile whose keys are all known.
 fn problem(profile: &Profile) -> Option<String> {
-    let all = profile.limits.iter().chain(&profile.refusals);
+    let all = [&profile.limits, &profile.refusals, &profile.trailer];
+    let all = all.into_iter().flatten();
     let mut wrong = all.filter_map(|text| Some((text, regex::Regex::new(text).err()?)));
     match wrong.next() {
         Some((text, error)) => {
