@@ -55,10 +55,13 @@ over ACP.
 | droid | 0.215.0 | tested | started with its profile in the sandbox; without a login it ends with "Authentication failed. Please log in using /login", which is reported as not logged in |
 | auggie | 0.36.0 | tested | the same: "No auth provided. Please log in with `auggie login`" |
 | amp | 0.0.1790142911-g7618fb | tested | the same: "No API key found", beside an address with a token on standard output, which is not shown |
-| aider | 0.86.2 | tested | a review against the loopback server; without a key it waits for a browser until a time limit; its exit code is 0 after a failure of its service, so only the closing line tells an answer |
+| aider | 0.86.2 | tested | whole job against the loopback server; without a key it waits for a browser until a time limit; its exit code is 0 after a failure of its service, so only the closing line tells an answer |
 | cursor-agent, crush, kiro-cli, goose | - | described | their documentation: `--trust`, `--mode ask` and `--force`; `run --quiet` with standard input; `chat --no-interactive` with standard input and `--trust-tools`; `run -i FILE`, `--no-session` and `GOOSE_MODE` |
 | cline, kilo | - | described | their documentation: `--json` with `run_result`, `--plan` and `--auto-approve`; `run --auto` and its agent `plan` |
 | agy | - | described | `-p PROMPT` and `--model`, by those who call it; its login can lie in the keyring of the desktop, which a program in the sandbox possibly does not reach |
+
+A model by its address was tried with llama.cpp's server (xllamacpp 2026.10.11549): a model made by the test reviews in prose,
+and another judges in the form that the server's grammar holds it to.
 
 opencode 1.18.33 always loads the modules in `.opencode/plugin` of the tree, so Glee does not start it in any role if there
 are some. The number of retries of opencode (5), copilot (5) and qwen (6, for failing services) cannot be reduced, so a limit is

@@ -76,7 +76,17 @@ impl OutputCapture {
     }
 
     pub fn last_line(&self, limit: u64) -> Option<String> {
-        self.last_lines(limit).next()
+        let mut lines = self.last_lines(limit);
+        let last = lines.next()?;
+        // Behind an uncaught error and its stack, Node prints its version.
+        let error = lines
+            .find(|line| {
+                line.split([':', ' '])
+                    .next()
+                    .is_some_and(|word| word.ends_with("Error"))
+            })
+            .filter(|_| last.starts_with("Node.js v"));
+        Some(error.unwrap_or(last))
     }
 
     /// Returns the non-blank lines in the last 4 KiB of the stream, from last to first. Each line is cut to `limit`
@@ -176,6 +186,25 @@ mod tests {
             blake3::hash(b"abcdefghi").to_hex().to_string()
         );
         assert_eq!(capture.tail(), "abcdefghi");
+    }
+
+    #[test]
+    fn behind_an_error_the_version_of_node_is_not_what_failed() {
+        for (text, last) in [
+            (
+                "a\nError: EACCES: denied\n    at open (x.js:1)\n\nNode.js v22.1.0\n",
+                "Error: EACCES: denied",
+            ),
+            (
+                "TypeError [CODE]: no\n  code: 1\n}\n\nNode.js v22.1.0\n",
+                "TypeError [CODE]: no",
+            ),
+            ("starting\nNode.js v22.1.0\n", "Node.js v22.1.0"),
+            ("Error: once\nno key\n", "no key"),
+        ] {
+            let (capture, _) = capture(999, &[text.as_bytes()]);
+            assert_eq!(capture.last_line(99).as_deref(), Some(last));
+        }
     }
 
     #[test]
