@@ -52,6 +52,7 @@ fn dispute(number: u64) -> Vec<EventKind> {
             confidence: None,
             evidence: vec!["src/web.rs:9".into()],
             rule: None,
+            guideline: None,
             cwe: None,
             places: Vec::new(),
             insists_on: None,

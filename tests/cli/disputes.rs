@@ -47,6 +47,7 @@ pub(crate) fn finding(id: u32, tag: Tag, by: &str) -> Finding {
             confidence: None,
             evidence: vec!["src/web.rs:9".into()],
             rule: None,
+            guideline: None,
             cwe: None,
             places: Vec::new(),
             insists_on: None,

@@ -56,6 +56,7 @@ mod steering;
 mod support;
 mod targets;
 mod terminal;
+mod told;
 mod tree_findings;
 mod undo;
 mod unjudged;

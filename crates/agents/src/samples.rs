@@ -132,5 +132,6 @@ pub fn dispute() -> Task {
         files: Vec::new(),
         written: Vec::new(),
         precedents: Vec::new(),
+        guidelines: Vec::new(),
     })
 }

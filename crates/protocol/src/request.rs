@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::calls::KINDS;
 pub use crate::calls::Task;
 use crate::calls::kind::JsonForm;
-pub use crate::calls::parts::{RulingInForce, SourceFile, StagePosition, StageSubject};
+pub use crate::calls::parts::{Guideline, RulingInForce, SourceFile, StagePosition, StageSubject};
 use glee_model::domain::AgentName;
 
 /// One question to one agent.

@@ -151,7 +151,7 @@ pub(crate) fn ruler(by: &Ruler) -> String {
     }
 }
 
-/// What is known about a finding beside its texts: the rule or the class of the problem, the weakness, the confidence,
+/// What is known about a finding beside its texts: the rule or the class of the problem, the weakness, the guideline, the confidence,
 /// the reviewer's own word for the severity, and the round.
 pub(crate) fn facts(finding: &Finding) -> Vec<String> {
     let raw = &finding.raw;
@@ -159,6 +159,7 @@ pub(crate) fn facts(finding: &Finding) -> Vec<String> {
     let mut facts = Vec::new();
     facts.extend(raw.rule.clone().or_else(|| raw.category.clone()));
     facts.extend(raw.cwe.map(|cwe| cwe.to_string()));
+    facts.extend(raw.guideline.iter().map(|id| format!("rule {id}")));
     facts.extend(raw.confidence.map(|sure| format!("{}% sure", sure.get())));
     let is_own_word = severity
         .tag

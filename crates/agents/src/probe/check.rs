@@ -196,6 +196,7 @@ fn task(agent: &Agent) -> Task {
             files: vec![file],
             written: Vec::new(),
             precedents: Vec::new(),
+            guidelines: Vec::new(),
         }),
         Role::Aggregator => Task::Aggregate(AggregateCall {
             about: StageSubject {

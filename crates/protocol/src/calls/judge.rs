@@ -1,6 +1,6 @@
 //! The call in which a judge rules on a dispute.
 
-use crate::calls::parts::RulingInForce;
+use crate::calls::parts::{Guideline, RulingInForce};
 use crate::calls::prelude::*;
 use crate::prompts::fence::{add, joined, lines};
 use crate::replies::ruling;
@@ -24,6 +24,9 @@ pub struct JudgeCall {
     /// evidence, but is not bound by them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub precedents: Vec<RulingInForce>,
+    /// The project's guidelines that the finding cites, as they were before the change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub guidelines: Vec<Guideline>,
 }
 
 /// Lines that the coder wrote in this run.
@@ -60,6 +63,7 @@ impl CallKind for JudgeCall {
             })),
             "related": related(fence, &dispute.earlier),
             "written": written(fence, &self.written),
+            "guidelines": fence.guidelines(&self.guidelines),
             "precedents": fence.rulings("precedents", &self.precedents),
             "files": fence.files(&self.files),
         })

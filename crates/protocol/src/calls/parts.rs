@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::text::printable;
 use glee_model::domain::{AgentName, Disposition, Location, RulingRef, Untrusted};
 
 /// A file that an agent receives, with the lines under review.
@@ -47,6 +48,38 @@ impl SourceFile {
             .iter()
             .flat_map(|diff| diff.lines().skip_while(|line| !line.starts_with("@@ ")));
         body.filter_map(|line| line.strip_prefix('-'))
+    }
+}
+
+/// A section of the project's guidelines, such as a part of `AGENTS.md`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Guideline {
+    /// The path of the file, and the anchor of the section's heading: `AGENTS.md#errors`.
+    pub id: String,
+    /// The globs of the paths to which the guideline applies; empty for all files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub applies_to: Vec<String>,
+    pub text: Untrusted,
+}
+
+impl Guideline {
+    /// The lines of a prompt. The text is indented, so that it cannot look like the id of another guideline.
+    pub fn lines(&self) -> Vec<String> {
+        let head = match self.applies_to.as_slice() {
+            [] => self.id.clone(),
+            globs => format!("{} (for {})", self.id, globs.join(", ")),
+        };
+        let mut lines = vec![printable::line(&head)];
+        let text = self.text.as_written().lines();
+        lines.extend(text.map(|line| format!("  {line}")));
+        lines
+    }
+
+    /// The size in a prompt, in bytes.
+    pub fn size(&self) -> usize {
+        /// The colon and the space before a line, and the line end.
+        const LINE: usize = 3;
+        self.lines().iter().map(|line| line.len() + LINE).sum()
     }
 }
 
@@ -104,6 +137,8 @@ pub struct ReplyFinding {
     pub category: Option<String>,
     /// The id of the weakness in the CWE list, such as `CWE-89`, where one applies.
     pub cwe: Option<String>,
+    /// The id of the guideline that the code breaks, such as `AGENTS.md#errors`, spelled as in the request.
+    pub rule: Option<String>,
     /// The proposed change.
     pub suggestion: Option<String>,
     /// The new text that replaces the lines from `line` to `end_line`. The field `replacement` is omitted if the

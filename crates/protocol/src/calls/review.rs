@@ -1,6 +1,6 @@
 //! The call in which reviewers raise findings in files.
 
-use crate::calls::parts::{ReplyFinding, RulingInForce};
+use crate::calls::parts::{Guideline, ReplyFinding, RulingInForce};
 use crate::calls::prelude::*;
 use crate::prompts::fence::{closing_without_extent, raised};
 use crate::replies::review::{self, reader};
@@ -15,6 +15,9 @@ pub struct ReviewCall {
     pub files: Vec<SourceFile>,
     /// The kinds of problems that the reviewer looks for.
     pub focus: Vec<String>,
+    /// The project's guidelines for these files, as they were before the change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub guidelines: Vec<Guideline>,
     /// Rulings in force on these files.
     pub rulings: Vec<RulingInForce>,
     /// Findings of this reviewer from an earlier review, on lines that were edited after the earlier review.
@@ -53,6 +56,7 @@ impl CallKind for ReviewCall {
     fn context(&self, fence: &DataFence<'_>) -> Value {
         json!({
             "focus": fence.lines("focus", self.focus.iter().map(printable::line)),
+            "guidelines": fence.guidelines(&self.guidelines),
             "rulings": fence.rulings("rulings", &self.rulings),
             "recheck": fence.lines("earlier findings", raised(&self.recheck).into_iter()),
             "files": fence.changes(&self.files, self.context),
@@ -78,7 +82,10 @@ impl CallKind for ReviewCall {
             .map(|ruling| ruling.dispute.clone())
             .collect();
         let paths = review::Paths::new(self.files.iter().map(|file| file.path.as_str()));
-        let read = reader::parse_of(answer, Some(nonce), &paths, &shown)?;
+        let mut read = reader::parse_of(answer, Some(nonce), &paths, &shown)?;
+        for finding in &mut read.findings {
+            self.cite(finding);
+        }
         Ok(CallAnswer::Review {
             status: read.status,
             notes: read.said(),
@@ -87,6 +94,19 @@ impl CallKind for ReviewCall {
             read: read.read,
             is_doubtful: read.is_doubtful,
         })
+    }
+}
+
+impl ReviewCall {
+    /// A rule that is the id of a sent guideline is a citation. Another id with a `#` names no guideline of this call.
+    fn cite(&self, finding: &mut RawFinding) {
+        let Some(rule) = &finding.rule else { return };
+        let mut guidelines = self.guidelines.iter();
+        if guidelines.any(|guideline| guideline.id == *rule) {
+            finding.guideline = finding.rule.take();
+        } else if rule.contains('#') {
+            finding.rule = None;
+        }
     }
 }
 

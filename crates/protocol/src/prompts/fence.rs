@@ -8,7 +8,7 @@
 
 use serde_json::{Value, json};
 
-use crate::calls::parts::{RulingInForce, SourceFile, StagePosition, StageSubject};
+use crate::calls::parts::{Guideline, RulingInForce, SourceFile, StagePosition, StageSubject};
 use crate::text::printable;
 use glee_model::domain::{
     AgentName, CodeContext, Finding, Location, Question, RawFinding, Untrusted,
@@ -195,6 +195,11 @@ impl DataFence<'_> {
         }
     }
 
+    pub fn guidelines(&self, guidelines: &[Guideline]) -> String {
+        let lines = guidelines.iter().flat_map(Guideline::lines);
+        self.lines("guidelines", lines)
+    }
+
     pub fn rulings(&self, what: &str, rulings: &[RulingInForce]) -> String {
         self.lines(
             what,
@@ -236,6 +241,9 @@ impl DataFence<'_> {
         }
         for evidence in &raw.evidence {
             add(&mut text, "Evidence: ", evidence);
+        }
+        if let Some(guideline) = &raw.guideline {
+            add(&mut text, "Rule: ", &guideline.as_str().into());
         }
         if let Some(rationale) = enforced {
             add(&mut text, "The ruling: ", rationale);

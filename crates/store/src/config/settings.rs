@@ -12,11 +12,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::programs::ProfileForm;
 use crate::config::schema::forms::{
-    Adapter, Age, Command, Commands, Id, LinkFormat, Model, Money, Name, Price, ReuseForm,
-    Reviewers, Size, Tags, Threshold, Url, Variables, Vendor, Whole, Words,
+    Adapter, Age, Command, Commands, Guidelines, Id, LinkFormat, Model, Money, Name, Price,
+    ReuseForm, Reviewers, Size, Tags, Threshold, Url, Variables, Vendor, Whole, Words,
 };
 use crate::config::schema::values::{
-    As, ConfirmAbove, Count, Delay, Hyperlink, OrAll, OrNone, ReuseMode, ReviewerChoice, Time,
+    As, ConfirmAbove, Count, Delay, GuidelineChoice, Hyperlink, OrAll, OrNone, ReuseMode,
+    ReviewerChoice, Time,
 };
 use glee_model::domain::{
     Agent, AgentName, Caps, CodeContext, Disposition, Effort, Price as Dollars, Profile, Role,
@@ -177,6 +178,10 @@ section! {
         /// What reviewers are sent of a changed file: only the diff, the diff with the blocks around each change and the
         /// places where their names occur elsewhere, or the whole file. Judges are sent whole files only with `files`.
         pub context: CodeContext = CodeContext::Blocks,
+        /// The project's guidelines, which reviewers are sent as rules that findings can cite: those with the usual names
+        /// (`AGENTS.md`, `CLAUDE.md`, `REVIEW.md`, rules of Copilot and Cursor), none, or these files. They are read from the
+        /// base of a change.
+        pub guidelines: GuidelineChoice as "As::<Guidelines>" = GuidelineChoice::Auto,
         /// Whether agents are asked about findings that may be the same: the aggregator about findings of different
         /// reviewers and about earlier findings, and the judge, or else the aggregator, about findings that may repeat
         /// an earlier dispute. In a watch, the aggregator is asked about issues.

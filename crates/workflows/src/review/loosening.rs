@@ -10,6 +10,7 @@ use std::time::Duration;
 use crate::review::plan::{first_choice, judges, reviewers};
 use glee_model::domain::{Agent, Loosened, Role, Route, Severity, Tag};
 use glee_model::rules::review::mandatory::is_mandatory;
+use glee_store::config::schema::values::GuidelineChoice;
 use glee_store::config::settings::{
     Advisories, Budget, Consensus, Escalation, Issues, Judge, Limits, MaxAge, NotifySettings,
     OnDispute, Opinions, PrMode, PrSettings, ProjectSettings, Redaction, ReviewSettings, Rulings,
@@ -152,6 +153,7 @@ fn of_review(now: &ReviewSettings, than: &ReviewSettings, asked: usize) -> Vec<L
         skipped,
         max_shard_size: _,
         context: _,
+        guidelines,
         compare: _,
         debate: _,
         consensus: Consensus { policy, validate },
@@ -196,6 +198,18 @@ fn of_review(now: &ReviewSettings, than: &ReviewSettings, asked: usize) -> Vec<L
         let text = format!("`{}` is not run after a fix", command.join(" "));
         add(true, "review.verify", text);
     }
+    let is_dropped = match (guidelines, &than.guidelines) {
+        (_, GuidelineChoice::Off) => false,
+        (GuidelineChoice::Files(now), GuidelineChoice::Files(than)) => {
+            than.iter().any(|file| !now.contains(file))
+        }
+        (now, than) => now != than,
+    };
+    add(
+        is_dropped,
+        "review.guidelines",
+        "some of the project's guidelines are not sent".to_owned(),
+    );
     add(
         *max_file_size < than.max_file_size,
         "review.max_file_size",
@@ -561,6 +575,27 @@ mod tests {
                 "",
                 "review: {max_file_size: 1KiB}",
                 &["files above 1024 bytes are not reviewed as a whole"],
+            ),
+            (
+                "",
+                "review: {guidelines: off}",
+                &["some of the project's guidelines are not sent"],
+            ),
+            (
+                "",
+                "review: {guidelines: [docs/style.md]}",
+                &["some of the project's guidelines are not sent"],
+            ),
+            (
+                "review: {guidelines: [a.md, b.md]}",
+                "review: {guidelines: [b.md]}",
+                &["some of the project's guidelines are not sent"],
+            ),
+            ("review: {guidelines: off}", "", &[]),
+            (
+                "review: {guidelines: [a.md]}",
+                "review: {guidelines: [b.md, a.md]}",
+                &[],
             ),
             (
                 "",

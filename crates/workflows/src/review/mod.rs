@@ -29,6 +29,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::review::code::coder_changes::Trees;
+use crate::review::code::guidelines::Guidelines;
 use crate::review::code::scripts::Scripts;
 use crate::review::code::sources::Sources;
 use crate::review::code::templates::templates;
@@ -77,7 +78,12 @@ pub async fn start(
     if plan.mode >= Mode::Fix {
         refuse_unfollowed(&guard)?;
     }
+    let guidelines = Guidelines::read(&setup.workspace, &setup.settings, &plan)?;
     let mut review = prepared(setup, resolver, run, &plan)?;
+    review
+        .sources
+        .keep_guidelines(guidelines)
+        .map_err(RunError::Sources)?;
     let leaves = plan.agents.iter().any(|agent| !agent.is_embedded());
     let withheld = leaves
         .then(|| review.resources.redaction().withheld(&target.files))
@@ -96,6 +102,13 @@ pub async fn start(
             .map_err(RunError::Sources)?;
     }
     plan.shards = review.joined(&plan).await?;
+    let changed = review
+        .sources
+        .files(1)
+        .filter(|file| file.diff.is_some())
+        .map(|file| file.path.as_str());
+    let guidelines = &review.sources.guidelines;
+    let guided = guidelines.notices(&review.resources, &plan, changed);
     for agents in [&mut plan.agents, &mut plan.backups, &mut plan.comparers] {
         *agents = std::mem::take(agents)
             .into_iter()
@@ -127,6 +140,7 @@ pub async fn start(
         }))
         .chain(notices)
         .chain(at_base)
+        .chain(guided.into_iter().map(EventKind::notice))
         .chain(unread)
         .chain(withheld.map(EventKind::notice)),
     )?;

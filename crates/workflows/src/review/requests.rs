@@ -70,9 +70,12 @@ impl RequestBuilder<'_> {
         let Purpose::Review { round, .. } = call.purpose else {
             unreachable!("only the purpose of a review has this task")
         };
+        let paths: Vec<&str> = review.files.iter().map(|file| file.path.as_str()).collect();
+        let guidelines = self.sources.guidelines.of_call(&paths).sent;
         let mut review = ReviewCall {
             context,
             reads,
+            guidelines,
             ..review
         };
         if context == CodeContext::Files {
@@ -357,11 +360,21 @@ impl RequestBuilder<'_> {
             .iter()
             .filter(|binding| binding.dispute != dispute.number.into());
         let precedents = recognition::precedents(&dispute.finding, others);
+        let disputed = std::iter::once(&dispute.finding).chain(&dispute.members);
+        let cited: BTreeSet<&str> = disputed
+            .filter_map(|finding| finding.raw.guideline.as_deref())
+            .collect();
+        let guidelines = cited
+            .into_iter()
+            .filter_map(|id| self.sources.guidelines.with_id(id))
+            .cloned()
+            .collect();
         Task::Judge(JudgeCall {
             dispute: Box::new(dispute.clone()),
             files,
             written,
             precedents,
+            guidelines,
         })
     }
 

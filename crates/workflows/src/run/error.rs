@@ -17,6 +17,8 @@ pub enum RunError {
     Prompt(#[from] PromptError),
     #[error("failed to copy the reviewed code to the state folder")]
     Sources(#[source] io::Error),
+    #[error("`{0}`, which `review.guidelines` names, does not exist")]
+    MissingGuidelines(String),
     #[error("run {0} was never started")]
     NotStarted(RunId),
 }
@@ -32,6 +34,10 @@ impl Advice for RunError {
                                       space"
                     .to_owned(),
             ),
+            Self::MissingGuidelines(_) => Some(
+                "correct the path, or use the files with the usual names: `glee config set review.guidelines auto`"
+                    .to_owned(),
+            ),
             Self::NotStarted(_) => Some("`glee runs` lists the runs".to_owned()),
         }
     }
@@ -41,7 +47,7 @@ impl Advice for RunError {
             Self::Journal(error) => error.exit(),
             Self::Workspace(error) => error.exit(),
             Self::Sources(_) => ExitReason::History,
-            Self::Prompt(_) | Self::NotStarted(_) => ExitReason::Usage,
+            Self::Prompt(_) | Self::MissingGuidelines(_) | Self::NotStarted(_) => ExitReason::Usage,
         }
     }
 }

@@ -9,6 +9,9 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Seek as _};
 use std::path::Path;
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
 use glee_agents::{AnswerText, TranscriptFiles};
 use glee_model::domain::event::EventKind;
 use glee_model::domain::{Agent, FileChange, number_of};
@@ -65,10 +68,15 @@ impl Redaction {
     }
 
     pub fn files(self, files: Vec<SourceFile>) -> Vec<SourceFile> {
+        self.value(files)
+    }
+
+    /// Redacts all texts of a value.
+    pub fn value<T: Serialize + DeserializeOwned>(self, value: T) -> T {
         if self.on {
-            secrets::redact_value(files)
+            secrets::redact_value(value)
         } else {
-            files
+            value
         }
     }
 
@@ -84,11 +92,7 @@ impl Redaction {
     }
 
     pub fn changes(self, changes: Vec<FileChange>) -> Vec<FileChange> {
-        if self.on {
-            secrets::redact_value(changes)
-        } else {
-            changes
-        }
+        self.value(changes)
     }
 
     /// Redacts all files of a call or a command.

@@ -3,6 +3,7 @@
 pub mod attributes;
 pub mod changed_since;
 pub mod filter;
+pub mod guidelines;
 pub mod ignores;
 pub mod read_hashes;
 pub(crate) mod recorded_rules;
@@ -13,6 +14,7 @@ pub mod walk;
 
 pub use attributes::Attributes;
 pub use changed_since::Since;
+pub use guidelines::{GuidelineFile, GuidelineNames, is_guideline};
 pub use ignores::{Ignores, RecordedIgnores};
 pub use recorded_rules::SelectionRules;
 pub use selection::{FilePart, SelectOptions, Target, TargetSpec};

@@ -75,7 +75,7 @@ pub struct Plan {
     /// The route of every dispute, as given with the option `--on-dispute`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_dispute: Option<Route>,
-    /// The commit whose rulings in `.glee/rulings` are in force; absent outside git and before the first commit.
+    /// The commit whose rulings in `.glee/rulings` are in force, and whose guidelines are sent; absent outside git and before the first commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rulings_at: Option<String>,
     /// Arguments for `glee review` that select the same target again. Paths are relative to the root.

@@ -52,6 +52,9 @@ pub struct RawFinding {
     /// The id of the static analyser's rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
+    /// The id of the project's guideline that the code breaks, such as `AGENTS.md#errors`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guideline: Option<String>,
     /// The ruling in force that the finding contradicts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub insists_on: Option<RulingRef>,

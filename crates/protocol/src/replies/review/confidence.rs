@@ -9,12 +9,14 @@ pub(crate) struct Sure {
     pub confidence: Option<Confidence>,
     pub category: Option<String>,
     pub cwe: Option<Cwe>,
+    /// The id of a guideline, behind the word `rule`.
+    pub rule: Option<String>,
     /// Ids that name no weakness, and ids after the first that does.
     pub other_ids: Vec<String>,
 }
 
 /// Returns the text before the brackets, and what the brackets state. The brackets remain part of the text if they
-/// contain anything else, and if they contain neither a confidence nor a weakness.
+/// contain anything else, and if they contain neither a confidence nor a weakness nor a rule.
 pub(super) fn split(text: &str) -> (&str, Option<Sure>) {
     bracket(text).map_or((text, None), |(before, sure)| (before, Some(sure)))
 }
@@ -41,11 +43,13 @@ fn bracket(text: &str) -> Option<(&str, Sure)> {
                 Some(cwe) => sure.cwe = Some(cwe),
                 None => sure.other_ids.push(part.to_owned()),
             }
+        } else if let Some(rule) = rule(part) {
+            sure.rule = Some(rule.to_owned());
         } else if sure.category.replace(category(part)?).is_some() {
             return None;
         }
     }
-    let is_stated = sure.confidence.is_some() || sure.cwe.is_some();
+    let is_stated = sure.confidence.is_some() || sure.cwe.is_some() || sure.rule.is_some();
     let before = before.trim_end_matches([' ', '\t', '*', '_', '-', '–', '—']);
     is_stated.then_some((before, sure))
 }
@@ -69,6 +73,14 @@ fn percent(part: &str) -> Option<Confidence> {
     let is_number =
         (1..=3).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| digits.parse().ok().map(Confidence::clamped))?
+}
+
+/// Parses `rule AGENTS.md#errors` or `Rule: docs/style.md`.
+fn rule(part: &str) -> Option<&str> {
+    let (word, rest) = part.split_at_checked(4)?;
+    let id = rest.trim_start_matches([':', '=']).trim().trim_matches('`');
+    let is_id = id.contains('.') && !id.contains(char::is_whitespace) && rest != id;
+    (word.eq_ignore_ascii_case("rule") && is_id).then_some(id)
 }
 
 /// Parses a category such as `security` or `category: error handling`.
@@ -191,6 +203,7 @@ mod tests {
                 confidence: confidence.map(Confidence::clamped),
                 category: category.map(str::to_owned),
                 cwe: cwe.map(Cwe),
+                rule: None,
                 other_ids: other_ids.into_iter().map(str::to_owned).collect(),
             };
             let title = format!("Bind it {text}");
@@ -203,6 +216,24 @@ mod tests {
             "(CWE-89, security, bug)",
         ] {
             assert_eq!(bracket(&format!("Bind it {text}")), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn brackets_name_a_guideline() {
+        for (text, expected) in [
+            (
+                "(confidence 85, bug, rule AGENTS.md#errors)",
+                Some("AGENTS.md#errors"),
+            ),
+            ("(Rule: `web/REVIEW.md`)", Some("web/REVIEW.md")),
+            ("(confidence 85, rule of thumb)", None),
+            ("(rules.md)", None),
+            ("(rule broken)", None),
+        ] {
+            let title = format!("Bind it {text}");
+            let rule = bracket(&title).and_then(|(_, sure)| sure.rule);
+            assert_eq!(rule.as_deref(), expected, "{text}");
         }
     }
 }

@@ -237,6 +237,7 @@ impl<'a> FindingFields<'a> {
                 .map(Untrusted::from)
                 .collect(),
             rule,
+            guideline: None,
             insists_on: self.get(INSISTS_ON).word().and_then(|word| ruling(&word)),
         }
     }

@@ -494,6 +494,7 @@ fn put_sure(finding: &mut RawFinding, sure: Option<Sure>) {
     finding.confidence = finding.confidence.or(sure.confidence);
     finding.category = finding.category.take().or(sure.category);
     finding.cwe = finding.cwe.or(sure.cwe);
+    finding.rule = finding.rule.take().or(sure.rule);
     if !sure.other_ids.is_empty() {
         let ids = sure.other_ids.join(", ");
         finding.title = format!("{} ({ids})", finding.title.as_written()).into();

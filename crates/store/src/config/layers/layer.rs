@@ -364,7 +364,7 @@ mod tests {
                 "review: 3\n",
                 "c.yml:1:9: `review` must be a mapping | use one of the keys opinions, issues, reviewers, rounds, \
                  recheck, reuse, quorum, verify, jobs, confirm_above, max_file_size, skipped, max_shard_size, \
-                 context, compare, debate, consensus, on_dispute, judge",
+                 context, guidelines, compare, debate, consensus, on_dispute, judge",
             ),
             (
                 "- a\n",

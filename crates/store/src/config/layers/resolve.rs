@@ -434,6 +434,7 @@ mod tests {
         review.consensus.validate = off
         review.context = blocks
         review.debate = off
+        review.guidelines = auto
         review.issues.mandatory = [HIGH]
         review.issues.optional = [MEDIUM, LOW]
         review.jobs = 8

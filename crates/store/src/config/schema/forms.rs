@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use super::suggest::closest;
 use super::units;
 use super::values::{
-    ADAPTERS, ConfirmAbove, Count, Hyperlink, InvalidValue, ReuseMode, ReviewerChoice, ValueForm,
-    words,
+    ADAPTERS, ConfirmAbove, Count, GuidelineChoice, Hyperlink, InvalidValue, ReuseMode,
+    ReviewerChoice, ValueForm, words,
 };
-use glee_model::domain::{AgentName, Price as Dollars, Tag};
+use glee_model::domain::{AgentName, Price as Dollars, Tag, is_inside};
 use glee_model::rules::review::mandatory;
 
 /// Declares a type that implements [`ValueForm`]. The macro has four parameters: the type of the values, the
@@ -175,6 +175,23 @@ form! {
 
     fn item(item: &Value) -> bool {
         Name::read(item).is_some()
+    }
+}
+
+form! {
+    Guidelines: GuidelineChoice = "auto, off, or a list of paths in the project such as [docs/style.md]",
+    {"anyOf": [{"enum": ["auto", "off"]}, {"type": "array", "items": {"type": "string", "pattern": "^[^/]"}, "minItems": 1}]},
+    |given| match given {
+        Value::String(word) if word == "auto" => Some(GuidelineChoice::Auto),
+        Value::String(word) if word == "off" => Some(GuidelineChoice::Off),
+        Value::Array(paths) if !paths.is_empty() => list(given, Self::item).map(GuidelineChoice::Files),
+        _ => None,
+    };
+
+    const WORDS: &'static [&'static str] = &["auto", "off"];
+
+    fn item(item: &Value) -> bool {
+        item.as_str().is_some_and(|path| is_line(path) && is_inside(path))
     }
 }
 

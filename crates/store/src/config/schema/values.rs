@@ -328,6 +328,18 @@ pub enum ReviewerChoice {
     Named(Vec<String>),
 }
 
+/// The files with the project's guidelines.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GuidelineChoice {
+    /// The files with the usual names.
+    Auto,
+    Off,
+    /// Paths in the project.
+    #[serde(untagged)]
+    Files(Vec<String>),
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,6 +10,7 @@ use std::mem::take;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::review::code::guidelines::Guidelines;
 use crate::run::redaction::Redaction;
 use glee_model::domain::{Coverage, Finding};
 use glee_protocol::request::SourceFile;
@@ -25,6 +26,8 @@ const AROUND: u32 = 4;
 
 const RULES: &str = "selection.json";
 
+const GUIDELINES: &str = "guidelines.json";
+
 #[derive(Debug)]
 pub struct Sources {
     folder: PathBuf,
@@ -35,6 +38,7 @@ pub struct Sources {
     shown: RefCell<HashMap<(u32, String), Option<String>>>,
     /// Where the names of a round's change occur in the tree, by round.
     places: RefCell<BTreeMap<u32, Arc<NamedPlaces>>>,
+    pub(crate) guidelines: Guidelines,
 }
 
 impl Sources {
@@ -45,6 +49,7 @@ impl Sources {
             rounds: BTreeMap::new(),
             shown: RefCell::default(),
             places: RefCell::default(),
+            guidelines: Guidelines::default(),
         }
     }
 
@@ -56,6 +61,7 @@ impl Sources {
             rounds,
             shown: RefCell::default(),
             places: RefCell::default(),
+            guidelines: Guidelines::default(),
         }
     }
 
@@ -85,6 +91,9 @@ impl Sources {
             }
             self.rounds.insert(round, by_name(self.redaction, files));
         }
+        let kept = files::read(&self.folder.join(GUIDELINES)).ok();
+        let guidelines = kept.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        self.guidelines = guidelines.unwrap_or_default();
         Ok(())
     }
 
@@ -97,6 +106,15 @@ impl Sources {
 
     pub fn rules(&self) -> Option<SelectionRules> {
         serde_json::from_slice(&std::fs::read(self.folder.join(RULES)).ok()?).ok()
+    }
+
+    /// Writes the redacted guidelines to the run's folder. The guidelines in memory stay unredacted.
+    pub(crate) fn keep_guidelines(&mut self, guidelines: Guidelines) -> io::Result<()> {
+        let bytes = serde_json::to_vec(&self.redaction.value(guidelines.clone()))
+            .map_err(io::Error::other)?;
+        private::write(&self.folder.join(GUIDELINES), &bytes)?;
+        self.guidelines = guidelines;
+        Ok(())
     }
 
     pub(crate) fn path_in(folder: &Path, round: u32) -> PathBuf {

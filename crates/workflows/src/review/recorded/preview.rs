@@ -5,8 +5,8 @@ use std::path::Path;
 use crate::review::plan::shard_limit;
 use crate::review::recorded::reuse::{self, Archive};
 use crate::review::{
-    code::coder_changes::Trees, code::sources::Sources, code::templates, requests::RequestBuilder,
-    state::ReviewState,
+    code::coder_changes::Trees, code::guidelines::Guidelines, code::sources::Sources,
+    code::templates, requests::RequestBuilder, state::ReviewState,
 };
 use crate::run::{error::RunError, redaction::Redaction};
 use glee_agents::{Agents, calls::price};
@@ -63,15 +63,18 @@ pub async fn preview(
         bindings,
         ..
     } = query;
-    let sources = Sources::unsaved(target.files.clone());
+    let mut sources = Sources::unsaved(target.files.clone());
+    sources.guidelines = Guidelines::read(workspace, settings, plan)?;
     let steering = tempfile::tempdir().map_err(RunError::Sources)?;
     let overrides = templates::templates(workspace, plan, steering.path())?;
     let redaction = Redaction::from(settings.redaction);
     let is_reused = settings.review.reuse != ReuseMode::Off;
     let mut state = ReviewState::begun(plan);
     if let Some(journal) = query.journal.filter(|_| is_reused) {
+        let root = workspace.root();
+        let guidelines = &sources.guidelines;
         let keys =
-            reuse::reviewer_keys(agents, settings, plan, workspace.root(), &overrides).await?;
+            reuse::reviewer_keys(agents, settings, plan, root, &overrides, guidelines).await?;
         let archive = Archive {
             journal,
             workspace,

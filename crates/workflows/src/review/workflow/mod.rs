@@ -423,8 +423,16 @@ impl ReviewWorkflow {
         if settings.review.reuse == ReuseMode::Off {
             return Ok(plan.shards.clone());
         }
-        self.reviewer_keys =
-            reuse::reviewer_keys(agents, settings, plan, workspace.root(), templates).await?;
+        let guidelines = &self.sources.guidelines;
+        self.reviewer_keys = reuse::reviewer_keys(
+            agents,
+            settings,
+            plan,
+            workspace.root(),
+            templates,
+            guidelines,
+        )
+        .await?;
         let max = shard_limit(settings);
         Ok(self
             .archive()
@@ -442,8 +450,16 @@ impl ReviewWorkflow {
             templates,
             ..
         } = &self.resources;
-        self.reviewer_keys =
-            reuse::reviewer_keys(agents, settings, plan, workspace.root(), templates).await?;
+        let guidelines = &self.sources.guidelines;
+        self.reviewer_keys = reuse::reviewer_keys(
+            agents,
+            settings,
+            plan,
+            workspace.root(),
+            templates,
+            guidelines,
+        )
+        .await?;
         if settings.review.reuse == ReuseMode::Off || self.state.round() > 1 {
             return Ok(());
         }

@@ -77,6 +77,7 @@ impl WatchWorkflow {
             files: self.files_for(disputed),
             written: Vec::new(),
             precedents: Vec::new(),
+            guidelines: Vec::new(),
         });
         Some(self.call(id, judge, task, cycle::why_again(&disputed.answers, id)))
     }

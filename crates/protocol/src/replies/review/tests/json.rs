@@ -123,6 +123,7 @@ fn fields_in_json() {
         confidence: None,
         evidence: Vec::new(),
         rule: None,
+        guideline: None,
         insists_on: None,
         replacement: None,
     };
@@ -144,6 +145,7 @@ fn fields_in_json() {
             confidence: Some(Confidence::clamped(85)),
             evidence: vec!["g".into()],
             rule: Some("r".to_owned()),
+            guideline: None,
             insists_on: None,
             replacement: Some("  h\n".into()),
         },

@@ -113,6 +113,7 @@ fn finding() -> impl Strategy<Value = RawFinding> {
                 .map(Untrusted::from)
                 .collect(),
             rule: more.4,
+            guideline: None,
             insists_on: None,
             replacement: lines.map(Untrusted::from),
         },

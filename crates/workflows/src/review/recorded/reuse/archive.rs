@@ -18,6 +18,8 @@ pub struct ReviewerKeys {
     pub reviewers: BTreeMap<AgentName, String>,
     /// For each folder with files under review, a hash of the instructions that agents read by themselves.
     pub instructions: BTreeMap<String, String>,
+    /// For each file under review, a hash of the guidelines that apply to it.
+    pub guidelines: BTreeMap<String, String>,
     pub at: SystemTime,
 }
 
@@ -26,6 +28,7 @@ impl ReviewerKeys {
         Self {
             reviewers: BTreeMap::new(),
             instructions: BTreeMap::new(),
+            guidelines: BTreeMap::new(),
             at: SystemTime::now(),
         }
     }

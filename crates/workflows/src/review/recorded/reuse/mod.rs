@@ -22,7 +22,8 @@ use serde_json::json;
 
 use crate::review::state::ReviewState;
 use crate::review::{
-    code::context::can_read, code::sources::Sources, findings::recognition, findings::round::TextOf,
+    code::context::can_read, code::guidelines::Guidelines, code::sources::Sources,
+    findings::recognition, findings::round::TextOf,
 };
 use archive::{ShownFile, folder_of, hash, path_of, placed};
 use glee_agents::adapters::{profile, registry};
@@ -57,7 +58,7 @@ const ROUND: u32 = 1;
 
 /// Computes the key of each reviewer. The key is a hash of the program (with version, arguments and
 /// environment), the files in the arguments, the model, the effort, the focus, what is sent of a
-/// file, and the prompt template. The key
+/// file, and the prompt template. The guidelines of a file are part of the key of the file. The key
 /// of an embedded reviewer also covers the project's rules. The key of a command of the project also covers the
 /// folders of the tree from which it takes its code. With `review.reuse: strict`, each key covers the whole tree. The
 /// result contains no key for a reviewer whose program is not installed. Fails if the prompt template cannot be read.
@@ -67,11 +68,14 @@ pub(crate) async fn reviewer_keys(
     plan: &Plan,
     root: &Path,
     templates: &Path,
+    guidelines: &Guidelines,
 ) -> Result<ReviewerKeys, PromptError> {
     let template = prompts::source("review", Some(templates))?;
     let mut keys = ReviewerKeys::none();
     let mut instructions = Instructions::default();
     for file in plan.shards.iter().flatten() {
+        keys.guidelines
+            .insert(file.file.clone(), guidelines.key(&file.file));
         let folder = folder_of(&file.file);
         let hash = instructions.of(&root.join(&folder));
         keys.instructions.insert(folder, hash);
@@ -318,12 +322,15 @@ impl Archive<'_> {
         let content = json!([file, rulings]).to_string();
         let instructions = self.keys.instructions.get(&folder_of(&file.path));
         let instructions = instructions.map_or("", String::as_str).as_bytes();
+        let guidelines = self.keys.guidelines.get(&file.path);
+        let guidelines = guidelines.map_or("", String::as_str).as_bytes();
         ShownFile {
-            key: hash(&[content.as_bytes(), instructions]),
+            key: hash(&[content.as_bytes(), instructions, guidelines]),
             frame: hash(&[
                 delta::frame(&file).as_bytes(),
                 rulings.as_bytes(),
                 instructions,
+                guidelines,
             ]),
             is_comparable: file.text.lines().count() == lines && !file.text.is_empty(),
             file,
