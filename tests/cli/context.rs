@@ -1,5 +1,9 @@
 //! Tests what agents are sent of the code: the blocks of a change, the places of its names, what a dispute cites.
 
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
 use crate::support::Sandbox;
 
 const READER: &str = "#!/bin/sh\ncat > \"$HOME/prompt.$GLEE_TASK\"\necho \"GLEE-REVIEW-END nonce=$GLEE_NONCE findings=0\"\n";
@@ -138,4 +142,76 @@ fn a_judge_that_misses_code_is_sent_the_whole_files_once() {
     let output = sandbox.glee(&["review", "--arbitrate"]);
     let shown = sandbox.glee(&["disputes", "show", "1"]);
     assert!(shown.stdout.contains("ENFORCE"), "{output} {shown}");
+}
+
+/// A change whose defect has its cause elsewhere: see `causes.yml`.
+#[derive(Deserialize)]
+struct Cause {
+    name: String,
+    /// The place of the cause, as `path:line`.
+    cause: String,
+    before: BTreeMap<String, String>,
+    after: BTreeMap<String, String>,
+}
+
+/// Whether a line of the list of places, `name: path:line, line; path:first-last`, names the line.
+fn names(places: &str, path: &str, line: u32) -> bool {
+    let (_, at) = places.split_once(": ").unwrap_or_default();
+    at.split("; ").any(|file| {
+        let Some((named, lines)) = file.trim().rsplit_once(':') else {
+            return false;
+        };
+        named == path
+            && lines.split(", ").any(|lines| {
+                let (first, last) = lines.split_once('-').unwrap_or((lines, lines));
+                let number = |text: &str| text.trim().parse().unwrap_or(0);
+                (number(first)..=number(last)).contains(&line)
+            })
+    })
+}
+
+#[test]
+fn what_is_sent_names_the_place_of_a_cause_elsewhere() {
+    let causes: Vec<Cause> =
+        serde_yaml::from_str(include_str!("causes.yml")).expect("the table is YAML");
+    assert!(causes.len() >= 20);
+    let mut missed = Vec::new();
+    for cause in &causes {
+        let (path, line) = cause.cause.rsplit_once(':').expect("a place");
+        let line: u32 = line.parse().expect("a line");
+        let sandbox = Sandbox::new();
+        sandbox.git_init();
+        for (path, text) in &cause.before {
+            sandbox.write(path, text);
+        }
+        sandbox.git(&["add", "-A"]);
+        sandbox.git(&["commit", "-q", "-m", "Before"]);
+        for (path, text) in &cause.after {
+            sandbox.write(path, text);
+        }
+        set(&sandbox, "sandbox", "off");
+        sandbox.connect("lens", "reviewer", READER, &[]);
+        for reads in ["true", "false"] {
+            let told = sandbox.glee(&["config", "set", "agents.lens.reads", reads]);
+            assert_eq!(told.code, 0, "{told}");
+            let output = sandbox.glee(&["review", "--full"]);
+            assert_eq!(output.code, 0, "{}: {output}", cause.name);
+            let sent = prompt(&sandbox, "review");
+            let text = cause.after.get(path).unwrap_or(&cause.before[path]);
+            let line_text = text.lines().nth(line as usize - 1).unwrap_or_default();
+            assert!(!line_text.trim().is_empty(), "{}", cause.name);
+            let is_shown = sent
+                .lines()
+                .any(|sent| sent.trim_end().ends_with(line_text));
+            if !is_shown && !sent.lines().any(|sent| names(sent, path, line)) {
+                missed.push(format!("{} (reads: {reads})\n{sent}", cause.name));
+            }
+        }
+    }
+    assert!(
+        missed.is_empty(),
+        "{} missed:\n{}",
+        missed.len(),
+        missed.join("\n")
+    );
 }

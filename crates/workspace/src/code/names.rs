@@ -56,6 +56,17 @@ const USING: [&str; 15] = [
     "new", "throw", "await", "package",
 ];
 
+/// Other words of the languages that are no names.
+const RESERVED: &str = " and as assert async bool boolean break byte case char continue default defer del delete do double elif \
+    end except export extends false final finally float global go goto impl implements in instanceof int is lambda long loop \
+    map mut nil none None not null number or override pass private protected pub public raise range ref self Self short sizeof \
+    str string String super synchronized this throws true True False try typeof undefined unsafe unsigned void where with yield ";
+
+/// Whether a word belongs to a language, and names nothing.
+pub(crate) fn is_keyword(word: &str) -> bool {
+    DEFINING.contains(&word) || USING.contains(&word) || RESERVED.contains(&format!(" {word} "))
+}
+
 /// The place of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamePlace {
@@ -89,6 +100,7 @@ pub fn of_change(file: &SourceFile) -> BTreeSet<String> {
         }
     }
     names.extend(defined(file));
+    names.retain(|name| !is_keyword(name));
     names
 }
 

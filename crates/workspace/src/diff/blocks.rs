@@ -8,6 +8,7 @@ use crate::code::anchors::Blocks;
 use crate::code::names;
 use crate::diff::parse::{self, DiffMark, Side};
 use crate::diff::unified;
+use crate::select::filter;
 use glee_model::domain::CodeContext;
 use glee_protocol::request::SourceFile;
 
@@ -72,6 +73,25 @@ pub fn shown(path: &str, text: &str, places: &[Lines]) -> Vec<Lines> {
         }
     }
     near
+}
+
+/// The names in the lines that are shown for a change. A document, and a file that is reviewed as a whole, has none.
+pub fn names_shown(file: &SourceFile) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    if file.diff.is_none() || filter::is_document(&file.path) {
+        return found;
+    }
+    let mut lines = file.text.lines().zip(1..);
+    for (first, last) in shown(&file.path, &file.text, &file.changed) {
+        let range = lines.by_ref().skip_while(|(_, at)| *at < first);
+        for (line, _) in range.take((last - first) as usize + 1) {
+            if !names::is_comment(line) {
+                let words = names::identifiers(line).filter(|word| !names::is_keyword(word));
+                found.extend(words.map(str::to_owned));
+            }
+        }
+    }
+    found
 }
 
 /// The lines under review in a file, and three lines on each side.

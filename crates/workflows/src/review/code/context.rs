@@ -42,6 +42,17 @@ pub(crate) fn can_read(agent: &Agent) -> bool {
     agent.reads.unwrap_or(is_known)
 }
 
+/// What a name is to a change. Names are listed in this order, the rarest first.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum NameRank {
+    /// The change, or the block around it, defines the name: its uses are listed.
+    Own,
+    /// Changed lines contain the name: its definitions are listed, and its uses if it is rare.
+    Changed,
+    /// Only lines around the changed ones contain the name: its definitions are listed.
+    Context,
+}
+
 /// The places at which names of a change occur, outside of the lines that are shown.
 pub(crate) struct Elsewhere {
     /// The names in the order of the list, each with its places. A definition has the lines of its block.
@@ -56,12 +67,15 @@ impl Elsewhere {
         places: &NamedPlaces,
         workspace: &Workspace,
     ) -> Self {
-        let mut used = BTreeSet::new();
+        let mut changed = BTreeSet::new();
         let mut own = BTreeSet::new();
+        let mut seen = BTreeSet::new();
         for file in files {
-            used.extend(names::of_change(file));
+            changed.extend(names::of_change(file));
             own.extend(names::defined(file));
+            seen.extend(blocks::names_shown(file));
         }
+        seen.extend(changed.iter().cloned());
         let is_hidden = |place: &&NamePlace| match shown.get(&place.path) {
             Some(lines) => !lines
                 .iter()
@@ -70,7 +84,7 @@ impl Elsewhere {
         };
         let folders: BTreeSet<&str> = files.iter().map(|file| folder(&file.path)).collect();
         let mut found = Vec::new();
-        for name in used {
+        for name in seen {
             let all = places.get(&name).map(Vec::as_slice).unwrap_or_default();
             let hidden: Vec<&NamePlace> = all.iter().filter(is_hidden).collect();
             let (mut definitions, mut uses): (Vec<&NamePlace>, Vec<&NamePlace>) =
@@ -81,8 +95,12 @@ impl Elsewhere {
             if definitions.len() > DEFINITIONS {
                 definitions.clear();
             }
-            let is_own = own.contains(&name);
-            if !is_own && uses.len() > RARE {
+            let rank = match () {
+                () if own.contains(&name) => NameRank::Own,
+                () if changed.contains(&name) => NameRank::Changed,
+                () => NameRank::Context,
+            };
+            if rank == NameRank::Context || rank == NameRank::Changed && uses.len() > RARE {
                 uses.clear();
             }
             uses.sort_by_key(|place| !folders.contains(folder(&place.path)));
@@ -101,10 +119,9 @@ impl Elsewhere {
                     .map(|place| (place.path.clone(), (place.line, place.line))),
             );
             if !at.is_empty() {
-                found.push((!is_own, all.len(), name, at));
+                found.push((rank, all.len(), name, at));
             }
         }
-        // Callers of what the change defines come first, then the rarest names.
         found.sort();
         let names = found.into_iter().map(|(_, _, name, at)| (name, at));
         Self {

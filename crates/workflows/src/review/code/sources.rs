@@ -18,6 +18,7 @@ use glee_system::{files, private};
 use glee_workspace::SelectionRules;
 use glee_workspace::code::anchors::{self, Excerpt};
 use glee_workspace::code::names::{self, NamedPlaces};
+use glee_workspace::diff::blocks;
 use glee_workspace::root::Workspace;
 use glee_workspace::select::shards;
 
@@ -132,6 +133,7 @@ impl Sources {
             let mut names = BTreeSet::new();
             for file in self.files(round) {
                 names.extend(names::of_change(file));
+                names.extend(blocks::names_shown(file));
             }
             // A tree that cannot be searched is told like one in which the names do not occur.
             Arc::new(workspace.named_places(&names).unwrap_or_default())
