@@ -74,6 +74,9 @@ fn dispute(number: u64) -> Vec<EventKind> {
         restated: Vec::new(),
         was: None,
         problem: None,
+        older: false,
+        no_such_place: false,
+        corrected_from: None,
         exact_fix: None,
         consensus: None,
     };

@@ -63,6 +63,9 @@ pub(crate) fn finding(id: u32, tag: Tag, by: &str) -> Finding {
         restated: Vec::new(),
         was: None,
         problem: None,
+        older: false,
+        no_such_place: false,
+        corrected_from: None,
         exact_fix: None,
         consensus: None,
     }

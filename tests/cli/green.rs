@@ -51,7 +51,7 @@ prompt=$(cat)
 words=$(cat "$0.words")
 [ "$words" = Silent ] && exit 0
 n=0
-raise() { n=$((n + 1)); echo "[MUST] app.py:1 $1 (confidence 90, bug)"; }
+raise() { n=$((n + 1)); echo "[MUST] app.py:5 $1 (confidence 90, bug)"; }
 printf '%s' "$prompt" | grep -qE '^([0-9]+ [|]|:)[+ ].*BUG' && raise "Remove the defect"
 grep -q "$(printf '\r')" app.py && raise "The script does not start"
 grep -q strict AGENTS.md && raise "The function has no docstring"

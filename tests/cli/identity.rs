@@ -35,6 +35,9 @@ fn finding(id: u32, title: &str) -> Finding {
         restated: Vec::new(),
         was: None,
         problem: None,
+        older: false,
+        no_such_place: false,
+        corrected_from: None,
         exact_fix: None,
         consensus: None,
     }

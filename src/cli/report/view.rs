@@ -170,7 +170,23 @@ pub(crate) fn facts(finding: &Finding) -> Vec<String> {
     if finding.round > 1 {
         facts.push(format!("round {}", finding.round));
     }
+    facts.extend(marks(finding));
     facts
+}
+
+/// What sets a finding apart from others of its severity.
+pub(crate) fn marks(finding: &Finding) -> Vec<String> {
+    let mut marks = Vec::new();
+    if finding.no_such_place {
+        marks.push("no such place".to_owned());
+    }
+    if let Some(named) = &finding.corrected_from {
+        marks.push(format!("found by its quoted code, named at {named}"));
+    }
+    if finding.older {
+        marks.push("older than the change".to_owned());
+    }
+    marks
 }
 
 /// Lists how many reviewers support the finding, and how each reviewer rates it. Empty if only one reviewer took part

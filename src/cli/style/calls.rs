@@ -51,7 +51,7 @@ pub(crate) fn summary(answer: &CallAnswer) -> (Glyph, String) {
             Glyph::Attention,
             count(findings.len(), "finding") + ", but the answer leaves a question",
         ),
-        CallAnswer::Close { findings, read } => {
+        CallAnswer::Close { findings, read, .. } => {
             let glyph = complete(*read != Some(CodeRead::Part));
             (glyph, closed(*findings, *read))
         }

@@ -235,6 +235,9 @@ fn dispute() -> Dispute {
         restated: Vec::new(),
         was: None,
         problem: None,
+        older: false,
+        no_such_place: false,
+        corrected_from: None,
         exact_fix: None,
         consensus: None,
     };

@@ -49,7 +49,7 @@ pub use review::finding::{
     Anchor, Finding, FindingState, PostedProblem, RawFinding, Restated, RestatedFinding,
 };
 pub use review::ground::Ground;
-pub use review::location::{Location, is_inside, meanings};
+pub use review::location::{GivenPlace, Location, is_inside, meanings};
 pub use review::loosened::{LastChange, Loosened};
 pub use review::measures::{AgreementCount, FindingTally, TallyKind};
 pub use review::outcome::{

@@ -83,6 +83,9 @@ fn finding(id: u32, tag: Option<Tag>, mandatory: bool) -> Finding {
         restated: Vec::new(),
         was: None,
         problem: None,
+        older: false,
+        no_such_place: false,
+        corrected_from: None,
         exact_fix: None,
         consensus: None,
     }
@@ -185,6 +188,7 @@ fn close_task() -> Task {
             "the answer announces no findings, but leaves open whether all of the code was read"
                 .into(),
         findings: Vec::new(),
+        misplaced: Vec::new(),
         answer: "No issues found, as far as I could see.\nGLEE-REVIEW-END nonce=x findings=0"
             .into(),
     })

@@ -9,17 +9,20 @@ use crate::replies::closing::{Closing, FINDINGS, extent};
 use crate::replies::reply::Walk;
 use crate::replies::review::beside::{Bearing, bearing};
 use crate::text::ScanState;
+use crate::text::location;
 use crate::text::nonce::is_nonce;
-use glee_model::domain::{CodeRead, Untrusted};
+use glee_model::domain::{CodeRead, GivenPlace, Location, Untrusted};
 
 /// The largest prose beside the closing line that is read, in bytes.
 const PROSE_CAP: usize = 16 << 10;
 
 /// The number of findings and the extent of the reading, as the reviewer states them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CloseAnswer {
     pub findings: u64,
     pub read: Option<CodeRead>,
+    /// Where findings are that name no such place. A finding without a place is withdrawn.
+    pub places: Vec<GivenPlace>,
 }
 
 /// The reason why an answer says nothing about the earlier answer.
@@ -41,8 +44,13 @@ pub fn parse<R: BufRead>(
     let mut closing = Closing::new("GLEE-REVIEW-END", FINDINGS, nonce);
     let mut prose = String::new();
     let mut json = Vec::new();
+    let mut places = Vec::new();
     while let Some(step) = walk.next(0)? {
         if closing.take(&step) || closing.is_form(&step) {
+            continue;
+        }
+        if let Some(given) = given_place(step.text).filter(|_| step.is_prose()) {
+            places.push(given);
             continue;
         }
         if step.is_prose() && prose.len() < PROSE_CAP {
@@ -59,6 +67,7 @@ pub fn parse<R: BufRead>(
     let in_line = closing.number().map(|findings| CloseAnswer {
         findings,
         read: closing.extent(),
+        places,
     });
     let mut answers = in_line.into_iter().chain(json);
     let Some(first) = answers.next() else {
@@ -75,6 +84,27 @@ pub fn parse<R: BufRead>(
         return Ok(Err(CloseError::Words(words)));
     }
     Ok(Ok(first))
+}
+
+/// Reads `[<number>] path:line` or `[<number>] WITHDRAWN`.
+fn given_place(line: &str) -> Option<GivenPlace> {
+    let line = line.trim().trim_start_matches(['-', '*', ' ']);
+    let (number, said) = line.strip_prefix('[')?.split_once(']')?;
+    let said = said.trim_matches([' ', ':', '`', '.']);
+    let place = if said.eq_ignore_ascii_case("withdrawn") {
+        None
+    } else {
+        let (file, line, end_line) = location::split(said)?;
+        Some(Location {
+            file: file.to_owned(),
+            line: Some(line),
+            end_line,
+        })
+    };
+    Some(GivenPlace {
+        finding: number.parse().ok()?,
+        place,
+    })
 }
 
 /// The part of an answer that the question repeats: its beginning and its end, where they do not fit together.
@@ -97,9 +127,16 @@ fn in_json(text: &str, nonce: Option<&str>) -> Option<CloseAnswer> {
         number => number.as_u64()?,
     };
     let read = value.get("read").and_then(Value::as_str);
+    let places = value.get("places").and_then(Value::as_array);
+    let places = places.into_iter().flatten().filter_map(|given| {
+        let number = given.get("finding")?.as_u64()?;
+        let said = given.get("place").and_then(Value::as_str);
+        given_place(&format!("[{number}] {}", said.unwrap_or("withdrawn")))
+    });
     is_nonce(nonce, given).then(|| CloseAnswer {
         findings,
         read: read.and_then(extent),
+        places: places.collect(),
     })
 }
 
@@ -113,6 +150,7 @@ mod tests {
             Some(CloseAnswer {
                 findings,
                 read: Some(CodeRead::All),
+                places: Vec::new(),
             })
         };
         for (answer, expected) in [
@@ -150,6 +188,20 @@ mod tests {
         ] {
             let read = parse(answer.as_bytes(), Some("n")).expect("a text can be read");
             assert_eq!(read.ok(), expected, "{answer}");
+        }
+        let placed = "[1] `src/a.py:7-9`\n- [2]: WITHDRAWN\n[x] a.py:1\n[3] no idea\nGLEE-REVIEW-END nonce=n findings=3";
+        let json = r#"{"nonce":"n","findings":3,"places":[{"finding":1,"place":"src/a.py:7-9"},{"finding":2,"place":null}]}"#;
+        for answer in [placed, json] {
+            let read = parse(answer.as_bytes(), Some("n")).expect("a text can be read");
+            let places = read.expect("an answer").places.into_iter();
+            let places: Vec<(u32, Option<String>)> = places
+                .map(|given| (given.finding, given.place.map(|place| place.to_string())))
+                .collect();
+            assert_eq!(
+                places,
+                [(1, Some("src/a.py:7-9".to_owned())), (2, None)],
+                "{answer}"
+            );
         }
         let read = parse(&b"GLEE-REVIEW-END nonce=n findings=0"[..], Some("n"));
         assert_eq!(read.expect("a text").map(|answer| answer.read), Ok(None));

@@ -172,6 +172,9 @@ section! {
         pub max_file_size: u64 as "As::<Size>" = 1 << 20,
         /// Whether the run fails if files could not be reviewed.
         @stricter pub skipped: Skipped = Skipped::default(),
+        /// What becomes of a mandatory finding that is older than the change under review: no changed line is in the
+        /// block of the finding, in a place that it cites, or in code that it depends on or that depends on it.
+        pub older: OlderFindings = OlderFindings::default(),
         /// The maximum size of the code that Glee sends to a reviewer in one call. A larger file is sent in parts, one
         /// call a part. A smaller limit of a reviewer's program takes precedence.
         pub max_shard_size: u64 as "As::<Size>" = 128 << 10,
@@ -253,6 +256,20 @@ pub enum Skipped {
     Auto,
     /// The run ends with exit code 4 for every file that could not be reviewed.
     Fail,
+}
+
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum OlderFindings {
+    /// It is only counted, and the coder does not receive it.
+    Hide,
+    /// It is shown and optional.
+    #[default]
+    Show,
+    /// It is mandatory like any other.
+    Block,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

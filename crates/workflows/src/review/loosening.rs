@@ -13,8 +13,8 @@ use glee_model::rules::review::mandatory::is_mandatory;
 use glee_store::config::schema::values::GuidelineChoice;
 use glee_store::config::settings::{
     Advisories, Budget, Consensus, Escalation, Issues, Judge, Limits, MaxAge, NotifySettings,
-    OnDispute, Opinions, PrMode, PrSettings, ProjectSettings, Redaction, ReviewSettings, Rulings,
-    Sandbox, Settings, UiSettings, Validate, WatchSettings,
+    OlderFindings, OnDispute, Opinions, PrMode, PrSettings, ProjectSettings, Redaction,
+    ReviewSettings, Rulings, Sandbox, Settings, UiSettings, Validate, WatchSettings,
 };
 
 /// Returns what the settings `now` loosen against the settings `than`. The list is empty if a review with `now` is at
@@ -151,6 +151,7 @@ fn of_review(now: &ReviewSettings, than: &ReviewSettings, asked: usize) -> Vec<L
         confirm_above: _,
         max_file_size,
         skipped,
+        older,
         max_shard_size: _,
         context: _,
         guidelines,
@@ -219,6 +220,17 @@ fn of_review(now: &ReviewSettings, than: &ReviewSettings, asked: usize) -> Vec<L
         *skipped < than.skipped,
         "review.skipped",
         "files that could not be reviewed are only noted".to_owned(),
+    );
+    add(
+        *older < than.older,
+        "review.older",
+        match older {
+            OlderFindings::Hide => "findings older than the change are hidden",
+            OlderFindings::Show | OlderFindings::Block => {
+                "findings older than the change do not block"
+            }
+        }
+        .to_owned(),
     );
     add(
         *policy != than.consensus.policy,
@@ -560,6 +572,16 @@ mod tests {
                 "review: {skipped: fail}",
                 "",
                 &["files that could not be reviewed are only noted"],
+            ),
+            (
+                "",
+                "review: {older: hide}",
+                &["findings older than the change are hidden"],
+            ),
+            (
+                "review: {older: block}",
+                "review: {older: show}",
+                &["findings older than the change do not block"],
             ),
             (
                 "",

@@ -127,8 +127,13 @@ pub fn outcome(
     let plan = state.plan.as_ref()?;
     let has_coders = state.agents(Role::Coder).nth(1).is_some();
     let mut findings = Vec::new();
+    let mut hidden_older = 0;
     for finding in &state.findings {
         let progress = state.progress(finding.id).clone();
+        if state.is_hidden(finding) {
+            hidden_older += u32::from(!finding.is_rejected());
+            continue;
+        }
         findings.push(SettledFinding {
             finding: with_fix(state, finding),
             state: state.finding_state(finding),
@@ -162,6 +167,7 @@ pub fn outcome(
             caps: state.settings.budget.caps(),
         },
         findings,
+        hidden_older,
         loosened: plan.loosened.clone(),
         disputes: state.disputes.values().cloned().collect(),
         no_longer_raised: no_longer_raised(state),
@@ -194,6 +200,7 @@ fn notices(state: &ReviewState) -> Vec<String> {
     let mut notices = state.notices.clone();
     notices.extend(not_reviewed(state));
     notices.extend(not_compared(state));
+    notices.extend(withdrawn(state));
     notices.extend(lowered(state));
     notices.extend(optional(state));
     for verified in state.failing() {
@@ -220,6 +227,23 @@ fn notices(state: &ReviewState) -> Vec<String> {
                 "{} was enforced in dispute {dispute}{then}",
                 finding.id
             ));
+        }
+    }
+    notices
+}
+
+/// Counts the findings that reviewers withdrew because their places do not exist.
+fn withdrawn(state: &ReviewState) -> Vec<String> {
+    let mut notices = Vec::new();
+    for (id, call) in &state.calls {
+        let CallAnswer::Close { places, .. } = &call.answer else {
+            continue;
+        };
+        let withdrawn = places.iter().filter(|given| given.place.is_none()).count();
+        if withdrawn > 0 {
+            let findings = number_of(withdrawn, "finding");
+            let place = "because there is no such place";
+            notices.push(format!("`{}` withdrew {findings}, {place}", id.agent));
         }
     }
     notices
@@ -271,7 +295,9 @@ fn optional(state: &ReviewState) -> Vec<String> {
     for (tag, (section, list)) in tags {
         let findings = state.findings.iter();
         let count = findings
-            .filter(|finding| finding.raw.severity.tag == Some(tag) && !finding.mandatory)
+            .filter(|finding| {
+                finding.raw.severity.tag == Some(tag) && !finding.mandatory && !finding.older
+            })
             .count();
         if count > 0 {
             let verb = if count == 1 { "is" } else { "are" };

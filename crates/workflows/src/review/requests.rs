@@ -12,7 +12,7 @@ use crate::review::state::ReviewState;
 use glee_model::domain::event::{CallAnswer, CallId, Purpose};
 use glee_model::domain::{
     Agent, AnswerStatus, AskedFile, CodeContext, Disposition, Dispute, Finding, FindingId,
-    RaisedIn, RunId, meanings, number_of,
+    RaisedIn, RawFinding, RunId, meanings, number_of,
 };
 use glee_protocol::calls::close::CloseCall;
 use glee_protocol::calls::compare::{CompareCall, UncertainPair};
@@ -245,6 +245,7 @@ impl RequestBuilder<'_> {
         };
         Task::Close(CloseCall {
             problem: problem.clone().unwrap_or_default().into(),
+            misplaced: self.misplaced(call, findings),
             findings: findings.clone(),
             answer: close::shortened(notes),
         })
@@ -404,19 +405,41 @@ impl RequestBuilder<'_> {
         }
     }
 
-    fn same(&self, round: u32, raised_in: RaisedIn) -> Task {
-        // The findings get no numbers here, so neither the run nor the known problems matter.
-        let context = RoundContext {
+    /// The numbers of the mandatory findings in a reviewer's answer whose places do not exist, counted from 1.
+    pub(crate) fn misplaced(&self, call: &CallId, findings: &[RawFinding]) -> Vec<u32> {
+        let run = RunId(String::new());
+        let known = KnownProblems::default();
+        let round = call.purpose.round().unwrap_or(1);
+        let context = self.context(round, &run, &known);
+        let raised = findings.iter().map(|raw| (String::new(), &call.agent, raw));
+        let members = context.members(raised).into_iter().zip(1..);
+        let misplaced = members.filter(|(member, _)| context.is_misplaced(member));
+        misplaced.map(|(_, number)| number).collect()
+    }
+
+    /// The findings get no numbers here, so neither the run nor the known problems matter.
+    fn context<'a>(
+        &'a self,
+        round: u32,
+        run: &'a RunId,
+        known: &'a KnownProblems,
+    ) -> RoundContext<'a> {
+        RoundContext {
             state: self.state,
             round,
             lists: MergeSettings::of(&self.state.settings.review),
             sources: self.sources,
             workspace: self.trees.workspace,
             past: None,
-            run: &RunId(String::new()),
-            known: &KnownProblems::default(),
-        };
-        unsure::task(&context, raised_in)
+            run,
+            known,
+        }
+    }
+
+    fn same(&self, round: u32, raised_in: RaisedIn) -> Task {
+        let run = RunId(String::new());
+        let known = KnownProblems::default();
+        unsure::task(&self.context(round, &run, &known), raised_in)
     }
 
     fn compare(&self, round: u32) -> Task {

@@ -4,6 +4,7 @@ use similar::DiffTag;
 
 use crate::code::anchors::Blocks;
 use crate::diff::unified;
+use glee_model::domain::RawFinding;
 use glee_model::rules::consensus::Member;
 
 /// Quoted names with fewer bytes than this number are not checked.
@@ -40,6 +41,51 @@ pub fn check(member: &mut Member, text: &str, blocks: &Blocks<'_>) {
     member.checked.identifiers = identifiers;
 }
 
+/// The place of the code that a finding quotes, if the code is in one line alone of `texts`, which are paths and their
+/// texts. Code stands in backticks, or is a word that is not written like prose, as titles are without markup. The longest
+/// quotation decides.
+pub fn quoted_place<'t>(
+    finding: &RawFinding,
+    texts: &'t [(String, String)],
+) -> Option<(&'t str, u32)> {
+    let said = [&finding.title, &finding.body];
+    let mut quoted: Vec<&str> = Vec::new();
+    for text in said.into_iter().chain(&finding.evidence) {
+        let text = text.as_written();
+        quoted.extend(
+            text.split('`')
+                .skip(1)
+                .step_by(2)
+                .flat_map(str::lines)
+                .map(str::trim),
+        );
+        let words = text
+            .split_whitespace()
+            .map(|word| word.trim_matches(|c: char| "`\"',;:.!?".contains(c)));
+        let is_code = |word: &&str| word.chars().skip(1).any(|c| "_(.[=:".contains(c));
+        quoted.extend(words.filter(is_code));
+    }
+    quoted.retain(|code| code.len() >= SHORTEST);
+    quoted.sort_by_key(|code| std::cmp::Reverse(code.len()));
+    quoted.into_iter().find_map(|code| {
+        let mut found = texts.iter().flat_map(|(path, text)| {
+            let lines = text.lines().zip(1..);
+            lines.filter_map(move |(line, at)| contains(line, code).then_some((path.as_str(), at)))
+        });
+        found.next().filter(|_| found.next().is_none())
+    })
+}
+
+/// Whether a line contains a piece of code that is not a part of a longer name.
+fn contains(line: &str, code: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    line.match_indices(code).any(|(at, _)| {
+        let is_cut_before = code.starts_with(is_part) && line[..at].ends_with(is_part);
+        let is_cut_behind = code.ends_with(is_part) && line[at + code.len()..].starts_with(is_part);
+        !is_cut_before && !is_cut_behind
+    })
+}
+
 fn names(text: &str) -> impl Iterator<Item = &str> {
     let quoted = text.split('`').skip(1).step_by(2);
     quoted
@@ -66,7 +112,6 @@ pub fn inserted(before: &str, now: &str) -> Vec<(u32, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use glee_model::domain::RawFinding;
 
     const TEXT: &str =
         "def load(path):\n    return eval(path)\n\n\ndef save(path):\n    return dump(path)\n";
@@ -97,6 +142,41 @@ mod tests {
                 (place, identifiers),
                 "{line} {title}"
             );
+        }
+    }
+
+    #[test]
+    fn quoted_code_has_a_place_if_it_stands_in_one_line() {
+        let texts = [
+            ("a.py".to_owned(), TEXT.to_owned()),
+            (
+                "b.py".to_owned(),
+                "def loader():\n    return eval(1)\n".to_owned(),
+            ),
+        ];
+        let rows = [
+            ("`eval(path)` runs code", Some(("a.py", 2))),
+            (
+                "`load` and `def save(path):` are not closed",
+                Some(("a.py", 5)),
+            ),
+            ("`load` is unsafe", Some(("a.py", 1))),
+            ("`loader` is unsafe", Some(("b.py", 1))),
+            ("`eval` runs code", None),
+            ("`pickle` runs code", None),
+            ("```python\n    return dump(path)\n```", Some(("a.py", 6))),
+            ("load is unsafe", None),
+            (
+                "the result of eval(path), as written, is unsafe",
+                Some(("a.py", 2)),
+            ),
+        ];
+        for (title, expected) in rows {
+            let finding = RawFinding {
+                title: title.into(),
+                ..RawFinding::default()
+            };
+            assert_eq!(quoted_place(&finding, &texts), expected, "{title}");
         }
     }
 

@@ -20,7 +20,7 @@ const BLOCKS: usize = 4;
 const TEXT: usize = 250;
 
 /// Returns the text of the file at a path.
-pub(crate) type ReadText<'a> = &'a dyn Fn(&str) -> Option<String>;
+pub type ReadText<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// Returns what a ruling cites. A ruling that dismisses a finding relies on the evidence of the objection, too.
 pub fn relied_on(record: &RulingRecord, evidence: &[Untrusted]) -> Vec<Reference> {

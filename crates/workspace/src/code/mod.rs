@@ -6,4 +6,5 @@ pub mod citation;
 pub mod cited;
 pub mod comments;
 pub mod names;
+pub mod reach;
 pub(crate) mod text_files;

@@ -23,7 +23,7 @@ const FILES: usize = 20_000;
 const BYTES: u64 = 256 << 20;
 
 /// At most this number of places is kept of a name.
-const PLACES: usize = 64;
+pub(crate) const PLACES: usize = 64;
 
 /// Words that begin a definition in one of the languages.
 const DEFINING: [&str; 21] = [
@@ -171,10 +171,7 @@ pub fn defines(line: &str, name: &str) -> bool {
     let word_before = before
         .rsplit(|c: char| !c.is_alphanumeric() && c != '_')
         .next();
-    let first = text
-        .split(|c: char| !c.is_alphanumeric() && c != '_')
-        .next();
-    if is_comment(line) || first.is_some_and(|word| USING.contains(&word)) {
+    if is_comment(line) || begins_use(line) {
         return false;
     }
     if word_before.is_some_and(|word| DEFINING.contains(&word)) || text.starts_with("func (") {
@@ -190,6 +187,14 @@ pub fn defines(line: &str, name: &str) -> bool {
             .starts_with([':', '='])
         && !after.starts_with("==");
     is_method || is_key
+}
+
+/// Whether the first word of a line says that the line uses names.
+pub(crate) fn begins_use(line: &str) -> bool {
+    let mut words = line
+        .trim()
+        .split(|c: char| !c.is_alphanumeric() && c != '_');
+    words.next().is_some_and(|word| USING.contains(&word))
 }
 
 fn find_word(text: &str, name: &str) -> Option<usize> {

@@ -18,6 +18,7 @@ mod nested;
 mod places;
 mod property;
 mod pruned;
+mod reach;
 mod targets;
 mod undos;
 

@@ -194,7 +194,10 @@ impl Entry<'_> {
 
     /// A finding of an unknown severity has the level `Error`.
     pub(crate) fn level(&self) -> AlertLevel {
+        let finding = &self.settled.finding;
         match self.raw().severity.tag {
+            // What does not block is no error of the change.
+            _ if finding.older && !finding.mandatory => AlertLevel::Warning,
             Some(Tag::Critical | Tag::Must | Tag::High) | None => AlertLevel::Error,
             Some(Tag::Should | Tag::Medium) => AlertLevel::Warning,
             Some(Tag::Low) => AlertLevel::Note,

@@ -156,7 +156,9 @@ impl Report<'_> {
                 }
             }
             let agreement = printable::line(&view::agreement(&finding.finding));
-            let facts = style.facts(&[agreement, self.state_word(finding)]);
+            let mut facts = vec![agreement, self.state_word(finding)];
+            facts.extend(view::marks(&finding.finding));
+            let facts = style.facts(&facts);
             wrapped(&mut text, style, "      ", &style.faint(facts));
             for member in &group[1..] {
                 let head = format!("      also {}  ", style.tag(&member.finding));

@@ -165,6 +165,7 @@ pub(crate) fn finding(
 fn is_plainly_clean(outcome: &Outcome) -> bool {
     outcome.exit == ExitReason::Clean
         && outcome.findings.is_empty()
+        && outcome.hidden_older == 0
         && outcome.disputes.is_empty()
         && outcome.changes.is_empty()
         && outcome.no_longer_raised.is_empty()

@@ -181,7 +181,7 @@ pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
         ExitReason::DisputeOpen | ExitReason::Signal(2) => Glyph::Attention,
         _ => Glyph::Failed,
     };
-    (glyph, text)
+    (glyph, text + &outcome.set_apart())
 }
 
 /// Names the agents that have reached a limit, and when the first limit ends.

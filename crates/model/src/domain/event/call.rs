@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{
     AgentName, AnswerStatus, CodeRead, Comparison, Defended, DisputeNumber, Examined, FailureKind,
-    PairComparison, PeerReview, RaisedIn, RawFinding, Recheck, Response, Ruling, Said, Untrusted,
+    GivenPlace, PairComparison, PeerReview, RaisedIn, RawFinding, Recheck, Response, Ruling, Said,
+    Untrusted,
 };
 
 /// The purpose of a call. Within a run, the purpose, the agent and the attempt identify a call.
@@ -261,6 +262,9 @@ pub enum CallAnswer {
         findings: u64,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         read: Option<CodeRead>,
+        /// Where the findings are whose places do not exist.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        places: Vec<GivenPlace>,
     },
     /// The aggregator's answers about pairs of findings. A pair without an answer stays apart.
     Same {

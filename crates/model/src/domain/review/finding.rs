@@ -147,6 +147,10 @@ pub struct Finding {
     pub raw: RawFinding,
     /// Whether the coder must implement the finding or object to the finding.
     pub mandatory: bool,
+    /// Whether the finding would be mandatory, but is about code that the change under review does not reach. Such a
+    /// finding is mandatory only if `review.older` is `block`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub older: bool,
     pub raised_by: Vec<AgentName>,
     /// Findings that may name the same defect, where neither the rules nor the aggregator decided.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -160,6 +164,13 @@ pub struct Finding {
     /// `anchor` is absent if the location does not exist in the reviewed tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub anchor: Option<Anchor>,
+    /// Whether the file or the line of the main place does not exist in the reviewed tree, and nothing tells which place
+    /// is meant.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_such_place: bool,
+    /// The place that the reviewer named. It does not exist; the code that the finding quotes is at the main place alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub corrected_from: Option<Location>,
     /// An earlier finding of this run that the coder implemented. Implementing this finding would undo the
     /// earlier change.
     #[serde(default, skip_serializing_if = "Option::is_none")]

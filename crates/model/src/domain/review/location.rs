@@ -29,6 +29,15 @@ impl Location {
     }
 }
 
+/// What a reviewer says about a finding of its own whose place does not exist.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GivenPlace {
+    /// The number of the finding in the reviewer's answer, counted from 1.
+    pub finding: u32,
+    /// The place that the reviewer means; absent if the reviewer withdraws the finding.
+    pub place: Option<Location>,
+}
+
 /// Whether a path is lexically inside the tree and outside `.git`.
 pub fn is_inside(path: &str) -> bool {
     path.len() <= 4096

@@ -9,7 +9,7 @@ use crate::domain::ids::RunId;
 use crate::domain::{
     AgentName, Caps, Dispute, EarlierDispute, FailureKind, Finding, FindingId, FindingState,
     Location, Loosened, NoLongerRaised, Response, Reused, Role, RulingRef, Severity, Untrusted,
-    Usage,
+    Usage, number_of,
 };
 
 /// Whether a reviewer's answer can be relied on (section 3.3 of the design).
@@ -401,6 +401,9 @@ pub struct Outcome {
     pub proof: Proof,
     /// The findings, sorted by id.
     pub findings: Vec<SettledFinding>,
+    /// The number of open findings that are older than the change, and that `review.older: hide` hides.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub hidden_older: u32,
     /// What the project's configuration loosens about this review, against the defaults and the user's own
     /// configuration. The list is empty if the configuration comes from the base of a change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -420,6 +423,10 @@ pub struct Outcome {
     pub rounds: u32,
     /// Notices to the user, one line each.
     pub notices: Vec<String>,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 impl Outcome {
@@ -465,6 +472,40 @@ impl Outcome {
             .into_iter()
             .flatten()
             .collect()
+    }
+
+    /// How many open findings are older than the change, whether they block, and how many are at no such place, as in
+    /// `; 2 older findings do not block`. Empty if there are none.
+    pub fn set_apart(&self) -> String {
+        let leading = self.groups().map(SettledFinding::leading);
+        let open: Vec<_> = leading.filter(|settled| settled.is_open()).collect();
+        let lost = open
+            .iter()
+            .filter(|settled| settled.finding.no_such_place)
+            .count();
+        let (blocking, shown): (Vec<_>, Vec<_>) = open
+            .into_iter()
+            .filter(|settled| settled.finding.older)
+            .partition(|settled| settled.finding.mandatory);
+        let be = |number: usize, one, many| if number == 1 { one } else { many };
+        let hidden = self.hidden_older as usize;
+        let parts = [
+            (blocking.len(), be(blocking.len(), "blocks", "block")),
+            (
+                shown.len(),
+                be(shown.len(), "does not block", "do not block"),
+            ),
+            (hidden, be(hidden, "is hidden", "are hidden")),
+        ];
+        let older = parts
+            .into_iter()
+            .filter(|(number, _)| *number > 0)
+            .map(|(number, what)| format!("; {} {what}", number_of(number, "older finding")));
+        let lost = (lost > 0).then(|| {
+            let name = be(lost, "names", "name");
+            format!("; {} {name} no such place", number_of(lost, "finding"))
+        });
+        older.chain(lost).collect()
     }
 
     /// One line about a target in which there is nothing to read; `None` for every other target.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    AdvisoryStatus, Anchor, Assessment, Class, ExactFix, RawFinding, Tag, Untrusted,
+    AdvisoryStatus, Anchor, Assessment, Class, ExactFix, Location, RawFinding, Tag, Untrusted,
 };
 
 /// The title of a finding without a text. Comparisons of findings ignore this title.
@@ -59,6 +59,8 @@ pub struct Member {
     pub vendor: Option<String>,
     pub raw: RawFinding,
     pub anchor: Option<Anchor>,
+    /// The place that the reviewer named, if it does not exist and the quoted code corrected it.
+    pub corrected_from: Option<Location>,
     /// The first and last line of the function that contains the finding, if known.
     pub block: Option<(u32, u32)>,
     /// The identifiers of this function that the texts of the finding mention.

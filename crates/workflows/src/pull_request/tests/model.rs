@@ -165,6 +165,9 @@ impl Model {
             restated: Vec::new(),
             was: None,
             problem: None,
+            older: false,
+            no_such_place: false,
+            corrected_from: None,
             exact_fix: None,
             consensus: None,
         });
@@ -362,6 +365,7 @@ impl Model {
                 caps: Caps::default(),
             },
             findings,
+            hidden_older: 0,
             loosened: Vec::new(),
             disputes: Vec::new(),
             no_longer_raised: Vec::new(),

@@ -74,7 +74,8 @@ pub(crate) fn verdict(review: &RequestReview<'_>) -> String {
         ("", true, true) => "Nothing mandatory is open".to_owned(),
         (found, true, true) => found.to_owned(),
     };
-    markup::cut(&format!("{text}{unread}"), 200)
+    let apart = review.outcome.set_apart();
+    markup::cut(&format!("{text}{unread}{apart}"), 200)
 }
 
 /// The text of the summary without its marker. `unplaced` are the open findings without a thread. `ignored` is the

@@ -21,14 +21,23 @@ use glee_model::rules::consensus::{
 };
 use glee_model::rules::review::{mandatory, reversal};
 use glee_protocol::merge_input;
+use glee_protocol::request::SourceFile;
 use glee_protocol::text::location;
-use glee_store::config::settings::Advisories;
+use glee_store::config::settings::{Advisories, OlderFindings};
 use glee_store::history::queries::rows::Binding;
 use glee_workspace::advisories::check;
 use glee_workspace::code::anchors::Blocks;
 use glee_workspace::code::citation;
+use glee_workspace::code::reach::ChangeReach;
 
 const GLEE: &str = "glee";
+
+/// What is known of the findings of a round, by the ids of the raw findings.
+struct Known {
+    /// The findings of earlier runs that they repeat.
+    origins: HashMap<String, FindingId>,
+    older: BTreeSet<String>,
+}
 
 /// The files to which the paths in an answer refer.
 type KnownPaths = HashMap<String, Option<String>>;
@@ -185,9 +194,22 @@ impl RoundContext<'_> {
         let mut by_file: BTreeMap<String, Vec<(usize, Option<usize>)>> = BTreeMap::new();
         let mut all = Vec::new();
         for (id, by, raw) in raised {
+            let at_zero = at_line_zero(raw);
+            let raw = at_zero.as_ref().unwrap_or(raw);
             let mut member = self.member(id, by, raw.clone());
             if let Some(mut place) = raw.location() {
-                if self.resolve(&mut place, &mut known) {
+                let exists = self.resolve(&mut place, &mut known)
+                    && self.has_line(&place)
+                    && at_zero.is_none();
+                let quoted = if exists {
+                    None
+                } else {
+                    self.quoted(raw, &place)
+                };
+                if let Some(quoted) = quoted {
+                    member.corrected_from = Some(std::mem::replace(&mut place, quoted));
+                }
+                if exists || member.corrected_from.is_some() {
                     let indices = by_file.entry(place.file.clone()).or_default();
                     indices.push((all.len(), None));
                     member.raw.line = place.line;
@@ -269,6 +291,36 @@ impl RoundContext<'_> {
         self.sources.text(self.round, path, self.workspace)
     }
 
+    /// Whether a mandatory finding names a file or a line that does not exist.
+    pub(crate) fn is_misplaced(&self, member: &Member) -> bool {
+        let has_place = member.raw.file.is_none() || member.anchor.is_some();
+        !has_place && self.lists.is_mandatory(&member.raw.severity)
+    }
+
+    fn has_line(&self, place: &Location) -> bool {
+        // The lines of a finding about a deleted file are those before the change, of which not all are known.
+        let file = self.sources.file(self.round, &place.file);
+        if file.is_some_and(SourceFile::is_deleted) {
+            return true;
+        }
+        let lines = self.text(&place.file).lines().count().max(1);
+        place
+            .line
+            .is_none_or(|line| (1..=lines).contains(&(line as usize)))
+    }
+
+    /// The only place of the code that a finding quotes: in the file that it names, or else in the files under review.
+    fn quoted(&self, raw: &RawFinding, place: &Location) -> Option<Location> {
+        let named = self.known_path(&place.file);
+        let paths = named.map_or_else(|| self.paths(), |path| vec![path]);
+        let texts: Vec<(String, String)> = paths
+            .into_iter()
+            .map(|path| (path.clone(), self.text(&path)))
+            .collect();
+        let (path, line) = citation::quoted_place(raw, &texts)?;
+        Some(Location::line(path, line))
+    }
+
     /// Returns the path of the file to which `path` refers. If `path` is only a file name, `path` refers to the
     /// only reviewed file with this name. Returns `None` if no file or several files match.
     fn known_path(&self, path: &str) -> Option<String> {
@@ -324,10 +376,48 @@ impl RoundContext<'_> {
         revisions: &Revisions,
         groups: &[Group],
     ) -> Vec<Vec<NewFinding>> {
-        let origins = self.origins();
+        let known = Known {
+            origins: self.origins(),
+            older: self.older(members, revisions),
+        };
         groups
             .iter()
-            .map(|group| self.group(members, revisions, &origins, group))
+            .map(|group| self.group(members, revisions, &known, group))
+            .collect()
+    }
+
+    /// The ids of the mandatory findings about code that the change under review does not reach. The change is that of
+    /// all rounds: what the coder changed in an earlier one counts, too. A finding at a place that does not exist can be
+    /// about any code.
+    fn older(&self, members: &[Member], revisions: &Revisions) -> BTreeSet<String> {
+        let read = |path: &str| match self.sources.file(self.round, path) {
+            Some(file) => Some(file.text.clone()),
+            None => self.workspace.read(path),
+        };
+        let is_asked = |member: &&Member| {
+            member.model != GLEE
+                && self.lists.is_mandatory(revisions.severity(member))
+                && member.anchor.is_some()
+                && member.checked.place != Some(false)
+        };
+        let asked: Vec<&Member> = members.iter().filter(is_asked).collect();
+        if asked.is_empty() {
+            return BTreeSet::new();
+        }
+        let files = (1..=self.round).flat_map(|round| self.sources.files(round));
+        let skipped = self.state.skipped.iter().map(|skip| skip.file.as_str());
+        let Some(reach) = ChangeReach::of(files, skipped, &read) else {
+            return BTreeSet::new();
+        };
+        let names = reach.searched(asked.iter().map(|member| &member.raw), &read);
+        // In a tree that cannot be searched, nothing is called older.
+        let Ok(places) = self.workspace.named_places(&names) else {
+            return BTreeSet::new();
+        };
+        asked
+            .into_iter()
+            .filter(|member| !reach.causes(&member.raw, &read, &places))
+            .map(|member| member.id.clone())
             .collect()
     }
 
@@ -348,7 +438,7 @@ impl RoundContext<'_> {
         &self,
         members: &[Member],
         revisions: &Revisions,
-        origins: &HashMap<String, FindingId>,
+        known: &Known,
         group: &Group,
     ) -> Vec<NewFinding> {
         let has_several = self.state.agents(Role::Reviewer).nth(1).is_some();
@@ -366,8 +456,9 @@ impl RoundContext<'_> {
             if is_denied && member.denies {
                 continue;
             }
-            let new = self.finding(member, revisions, &consensus, group);
-            let origin = origins.get(&member.id).copied();
+            let is_older = known.older.contains(&member.id);
+            let new = self.finding(member, revisions, &consensus, group, is_older);
+            let origin = known.origins.get(&member.id).copied();
             match made.iter_mut().find(|known| is_equal(&known.finding, &new)) {
                 Some(known) => known.take(member, origin),
                 None => made.push(NewFinding {
@@ -391,6 +482,7 @@ impl RoundContext<'_> {
         revisions: &Revisions,
         consensus: &Option<Corroboration>,
         group: &Group,
+        is_older: bool,
     ) -> Finding {
         let by = AgentName::from(member.model.as_str());
         let mut raw = member.raw.clone();
@@ -412,9 +504,14 @@ impl RoundContext<'_> {
             // What each reviewer stated is in the positions.
             raw.confidence = consensus.confidence;
         }
+        let is_mandatory = self.lists.is_mandatory(&raw.severity);
+        let older = is_mandatory && is_older;
         let mut finding = Finding {
             id: FindingId::new(self.next_id()),
-            mandatory: self.lists.is_mandatory(&raw.severity),
+            mandatory: is_mandatory && (!older || self.lists.older == OlderFindings::Block),
+            older,
+            no_such_place: member.anchor.is_none() && raw.file.is_some(),
+            corrected_from: member.corrected_from.clone(),
             raw,
             raised_by: vec![by],
             may_be: Vec::new(),
@@ -431,6 +528,18 @@ impl RoundContext<'_> {
         finding.reverses = reversed(self.state, &finding);
         finding
     }
+}
+
+/// A finding at line 0 of a file, which is no line, so that the place is still in its title.
+fn at_line_zero(raw: &RawFinding) -> Option<RawFinding> {
+    let (place, title) = raw.title.as_written().split_once(' ')?;
+    let path = place.trim_end_matches(':').strip_suffix(":0")?;
+    let is_place = raw.file.is_none() && path.contains(['.', '/']);
+    is_place.then(|| RawFinding {
+        file: Some(path.to_owned()),
+        title: title.trim().into(),
+        ..raw.clone()
+    })
 }
 
 /// A group has at most one exact fix, because its members propose to replace the same lines. Members that propose

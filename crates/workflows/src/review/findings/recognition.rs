@@ -484,6 +484,7 @@ mod tests {
     use crate::review::findings::pairing::closest_first;
     use glee_model::domain::{DisputeNumber, FindingId, RawFinding, Tag};
     use glee_model::rules::consensus::Policy;
+    use glee_store::config::settings::OlderFindings;
 
     const TITLES: [&str; 6] = [
         "weak hash",
@@ -528,6 +529,9 @@ mod tests {
             restated: Vec::new(),
             was: None,
             problem: None,
+            older: false,
+            no_such_place: false,
+            corrected_from: None,
             exact_fix: None,
             consensus: None,
         }
@@ -816,6 +820,7 @@ mod tests {
             mandatory: vec!["MUST".to_owned()],
             optional: vec!["SHOULD".to_owned()],
             policy: Policy::Panel,
+            older: OlderFindings::Show,
         }
     }
 

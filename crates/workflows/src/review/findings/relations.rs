@@ -473,6 +473,9 @@ mod tests {
             restated: Vec::new(),
             was: None,
             problem: None,
+            older: false,
+            no_such_place: false,
+            corrected_from: None,
             exact_fix: None,
             consensus: None,
         }

@@ -6,7 +6,7 @@ use crate::review::state::ReviewState;
 use glee_model::domain::{RunId, Severity};
 use glee_model::rules::consensus::Policy;
 use glee_model::rules::review::mandatory;
-use glee_store::config::settings::ReviewSettings;
+use glee_store::config::settings::{OlderFindings, ReviewSettings};
 use glee_store::history::queries::problems::KnownProblems;
 use glee_workspace::root::Workspace;
 
@@ -15,6 +15,7 @@ pub struct MergeSettings {
     pub mandatory: Vec<String>,
     pub optional: Vec<String>,
     pub policy: Policy,
+    pub older: OlderFindings,
 }
 
 impl MergeSettings {
@@ -23,6 +24,7 @@ impl MergeSettings {
             mandatory: review.mandatory(),
             optional: review.optional(),
             policy: review.consensus.policy,
+            older: review.older,
         }
     }
 

@@ -3,7 +3,9 @@
 use super::{RecordedCall, ReviewState};
 use glee_agents::Session;
 use glee_model::domain::event::{CallAnswer, CallId, Purpose};
-use glee_model::domain::{AgentName, AnswerStatus, CallMetadata, CodeRead, FailureKind, Usage};
+use glee_model::domain::{
+    AgentName, AnswerStatus, CallMetadata, CodeRead, FailureKind, GivenPlace, Usage,
+};
 use glee_model::rules::review::progress::RECHECKS;
 
 impl ReviewState {
@@ -68,7 +70,14 @@ impl ReviewState {
                 };
                 self.count_unanswered(self.recheck_items(&call.agent), &call.agent, tries);
             }
-            CallAnswer::Close { findings, read } => self.close(call, *findings, *read),
+            CallAnswer::Close {
+                findings,
+                read,
+                places,
+            } => {
+                self.place_findings(call, places);
+                self.close(call, *findings, *read);
+            }
             _ => {}
         }
     }
@@ -82,6 +91,36 @@ impl ReviewState {
                 && change.call.attempt > self.asked_before(&change.call.agent)
         });
         self.tree_changes.len() - of_round.count()
+    }
+
+    /// A reviewer said where findings are, or withdrew them, because their places do not exist.
+    fn place_findings(&mut self, call: &CallId, places: &[GivenPlace]) {
+        let review = call
+            .asked_about()
+            .and_then(|asked| self.calls.get_mut(&asked));
+        let Some(CallAnswer::Review { findings, .. }) = review.map(|review| &mut review.answer)
+        else {
+            return;
+        };
+        for GivenPlace { finding, place } in places {
+            let at = (*finding as usize).checked_sub(1);
+            if let Some(raw) = at.and_then(|at| findings.get_mut(at))
+                && let Some(place) = place
+            {
+                raw.file = Some(place.file.clone());
+                raw.line = place.line;
+                raw.end_line = place.end_line;
+            }
+        }
+        let is_withdrawn = |number: u32| {
+            let mut places = places.iter();
+            places.any(|given| given.finding == number && given.place.is_none())
+        };
+        let mut number = 0;
+        findings.retain(|_| {
+            number += 1;
+            !is_withdrawn(number)
+        });
     }
 
     /// A reviewer said how its answer is to be closed. An answer without findings becomes clean if the reviewer read all

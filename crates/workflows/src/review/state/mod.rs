@@ -292,6 +292,9 @@ impl ReviewState {
                 new_tag,
                 insisted,
             } => {
+                if *disposition == Disposition::Enforced {
+                    self.require(*finding);
+                }
                 let progress = self.progress_mut(*finding);
                 progress.bind(None);
                 match new_tag {
@@ -310,6 +313,7 @@ impl ReviewState {
                 progress.related.push((**earlier).clone());
             }
             ReviewEvent::StillDisputed { finding, dispute } => {
+                self.require(*finding);
                 let progress = self.progress_mut(*finding);
                 progress.bind(Some(Repeated::Open(*dispute)));
             }
@@ -359,6 +363,7 @@ impl ReviewState {
         match event {
             DisputeEvent::DisputeOpened { dispute } => {
                 for id in dispute.findings().map(|finding| finding.id) {
+                    self.require(id);
                     let progress = self.progress_mut(id);
                     // An objection in a pull request takes precedence over the finding's disputes in earlier runs.
                     if dispute.objector == Objector::Participant {

@@ -13,7 +13,7 @@ use glee_model::domain::{
 use glee_model::rules::consensus::Policy;
 use glee_model::rules::review::coder_selection::Coders;
 use glee_model::rules::review::progress::JudgedFirst;
-use glee_store::config::settings::Validate;
+use glee_store::config::settings::{OlderFindings, Validate};
 
 impl ReviewState {
     pub fn round(&self) -> u32 {
@@ -272,7 +272,10 @@ impl ReviewState {
     /// findings of the request. Findings of the request that a ruling enforced are left out. In any other round,
     /// the coder answers all new findings, and the open mandatory findings of earlier rounds.
     fn wants_response(&self, finding: &Finding, round: u32) -> bool {
-        if !self.is_for_coder(finding.id) || self.is_ruled_by_person(finding.id) {
+        if !self.is_for_coder(finding.id)
+            || self.is_ruled_by_person(finding.id)
+            || self.is_hidden(finding)
+        {
             return false;
         }
         if self.fixing.is_some() {
@@ -303,6 +306,12 @@ impl ReviewState {
                     | FindingState::Claimed
                     | FindingState::NotResolved
             )
+    }
+
+    /// Whether reports leave out a finding, because it is older than the change.
+    pub(crate) fn is_hidden(&self, finding: &Finding) -> bool {
+        let is_hiding = self.settings.review.older == OlderFindings::Hide;
+        is_hiding && finding.older && !finding.mandatory
     }
 
     fn is_ruled_by_person(&self, id: FindingId) -> bool {

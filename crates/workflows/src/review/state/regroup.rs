@@ -19,6 +19,15 @@ impl ReviewState {
         finding.raw.severity = lowered.was;
     }
 
+    /// A dispute about a finding, or a ruling that enforces it, counts whether or not the finding is older than the
+    /// change.
+    pub(super) fn require(&mut self, id: FindingId) {
+        if let Some(index) = self.place(id) {
+            let finding = &mut self.findings[index];
+            finding.mandatory |= finding.older;
+        }
+    }
+
     pub(super) fn lower(&mut self, number: DisputeNumber) {
         let Some(dispute) = self.disputes.get(&number) else {
             return;

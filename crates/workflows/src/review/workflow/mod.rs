@@ -31,7 +31,7 @@ use glee_model::domain::event::{
 };
 use glee_model::domain::{
     Coverage, DisputeNumber, ExitReason, Ruler, Ruling, RulingRecord, RulingWord, RunId, Spent,
-    Untrusted,
+    Untrusted, number_of,
 };
 use glee_store::config::schema::values::ReuseMode;
 use glee_store::config::settings::Compare;
@@ -356,7 +356,10 @@ impl Workflow for ReviewWorkflow {
         let is_own = outcome.metadata.by.is_none();
         let mut found = self.resources.changes(&call, &outcome, observation)?;
         found.stale.retain(|file| self.state.covers(file));
-        let events = RunResources::ended(call.clone(), outcome, &found, is_stopped);
+        let mut events = RunResources::ended(call.clone(), outcome, &found, is_stopped);
+        events
+            .iter_mut()
+            .for_each(|event| self.ask_for_places(event));
         let kept = events.iter().find_map(|event| match event {
             EventKind::Run(RunEvent::CallFinished { answer, told, .. }) => {
                 let by = told.by.as_ref().unwrap_or(&call.agent);
@@ -407,6 +410,42 @@ impl Workflow for ReviewWorkflow {
 }
 
 impl ReviewWorkflow {
+    /// Mandatory findings at places that do not exist are a question to their reviewer. An embedded reviewer would
+    /// give the same answer again.
+    fn ask_for_places(&self, event: &mut EventKind) {
+        let EventKind::Run(RunEvent::CallFinished {
+            call,
+            answer:
+                CallAnswer::Review {
+                    status,
+                    findings,
+                    problem,
+                    is_doubtful,
+                    ..
+                },
+            ..
+        }) = event
+        else {
+            return;
+        };
+        let mut embedded = self.state.planned().filter(|agent| agent.is_embedded());
+        if !status.is_complete() || embedded.any(|agent| agent.name == call.agent) {
+            return;
+        }
+        let misplaced = self
+            .requests(&self.bindings)
+            .misplaced(call, findings)
+            .len();
+        if misplaced > 0 {
+            *is_doubtful = true;
+            problem.get_or_insert_with(|| {
+                let verb = if misplaced == 1 { "names" } else { "name" };
+                let findings = number_of(misplaced, "finding");
+                format!("{findings} {verb} a place that does not exist")
+            });
+        }
+    }
+
     pub(crate) async fn run(&mut self) -> Result<Rest, RunError> {
         let span = self.resources.span.clone();
         runner::drive(self).instrument(span).await

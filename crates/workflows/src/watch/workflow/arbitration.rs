@@ -279,6 +279,9 @@ fn finding(issue: &Issue, cycle: u32) -> Finding {
         restated: Vec::new(),
         was: None,
         problem: None,
+        older: false,
+        no_such_place: false,
+        corrected_from: None,
         exact_fix: None,
         consensus: None,
     }

@@ -27,6 +27,7 @@ use glee_model::domain::{
 };
 use glee_model::rules::consensus::Policy;
 use glee_protocol::request::SourceFile;
+use glee_store::config::settings::OlderFindings;
 use glee_store::history::recover;
 use glee_store::history::store::Journal;
 use glee_workspace::root::Workspace;
@@ -334,6 +335,7 @@ impl World<'_> {
             mandatory: vec!["MUST".to_owned()],
             optional: Vec::new(),
             policy: Policy::Panel,
+            older: OlderFindings::Show,
         };
         let folder = self.journal.folder_of(run);
         std::fs::create_dir_all(&folder).expect("a folder");

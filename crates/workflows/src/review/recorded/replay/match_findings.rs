@@ -124,6 +124,9 @@ mod tests {
             restated: Vec::new(),
             was: None,
             problem: None,
+            older: false,
+            no_such_place: false,
+            corrected_from: None,
             exact_fix: None,
             consensus: (!said.is_empty()).then_some(consensus),
         }
