@@ -5,6 +5,7 @@ mod agent_hooks;
 mod agents;
 mod answers;
 mod at_base;
+mod by_rule;
 mod closings;
 mod coders;
 mod command_line;

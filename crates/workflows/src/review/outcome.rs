@@ -313,16 +313,32 @@ fn optional(state: &ReviewState) -> Vec<String> {
 
 const NAMED: usize = 20;
 
-fn not_reviewed(state: &ReviewState) -> Option<String> {
-    let mut named: Vec<String> = unread(state)
-        .map(|skip| format!("{} ({})", printable::line(&skip.file), skip.reason.as_str()))
-        .collect();
-    let all = named.len();
-    if all > NAMED {
-        named.truncate(NAMED);
-        named.push(format!("and {} more", all - NAMED));
+/// Names the files that were not reviewed, those that a rule leaves out in a sentence of their own.
+fn not_reviewed(state: &ReviewState) -> Vec<String> {
+    let (by_rule, others): (Vec<&Skip>, Vec<&Skip>) = state
+        .skipped
+        .iter()
+        .filter(|skip| skip.reason.is_unread() || skip.reason.is_by_rule())
+        .partition(|skip| skip.reason.is_by_rule());
+    let mut notices = Vec::new();
+    for (files, by) in [(others, ""), (by_rule, " by rule")] {
+        let mut named: Vec<String> = files
+            .iter()
+            .take(NAMED)
+            .map(|skip| format!("{} ({})", printable::line(&skip.file), skip.reason.as_str()))
+            .collect();
+        if files.len() > NAMED {
+            named.push(format!("and {} more", files.len() - NAMED));
+        }
+        if !named.is_empty() {
+            notices.push(format!(
+                "{}{by}: {}",
+                Outcome::NOT_REVIEWED,
+                named.join(", ")
+            ));
+        }
     }
-    (all > 0).then(|| format!("{}: {}", Outcome::NOT_REVIEWED, named.join(", ")))
+    notices
 }
 
 /// The files under review, with the lines that were sent in all parts of a file.

@@ -6,6 +6,7 @@ use crate::code::text_files;
 use crate::diff::unified;
 use crate::git::worktree_scan::{LINK, SUBMODULE};
 use crate::select::filter::{self, Before, Selected};
+use crate::select::notebook;
 use glee_model::domain::{SkipReason, number_of};
 use glee_protocol::request::SourceFile;
 
@@ -63,16 +64,27 @@ impl MetadataEdit<'_> {
         let is_renamed = old.as_ref().is_some_and(|(old, _)| *old != path);
         let name = filter::path_text(path);
         let text = filter::text(&name, bytes, Selected::ByWalk, generated, before)?;
-        let compared = compared.map(text_files::lossy);
+        let compared = compared.map(|bytes| filter::reviewed(&name, text_files::lossy(bytes)));
         let new = (Some(path), compared.as_deref().unwrap_or(&text));
         let found = match old {
             None => Some(unified::between((None, ""), new)),
             Some((path, Some(old))) if filter::is_text(&filter::path_text(path), &old) => {
-                Some(unified::between((Some(path), &text_files::lossy(old)), new))
+                let name = filter::path_text(path);
+                let old = filter::reviewed(&name, text_files::lossy(old));
+                Some(unified::between((Some(path), &old), new))
             }
             Some(_) => None,
         };
         let (changed, diff) = match found {
+            // The change is in the outputs alone.
+            Some(found)
+                if notebook::is_cells(&name, &text)
+                    && modes.is_none()
+                    && !is_renamed
+                    && found.added + found.removed == 0 =>
+            {
+                return Err(SkipReason::NotebookOutputs);
+            }
             // If only the mode changed, the whole file is reviewed.
             Some(found) if modes.is_some() && !is_renamed && found.added + found.removed == 0 => {
                 (found.changed, modes)

@@ -14,6 +14,7 @@ use crate::git::path_bytes;
 use crate::root::Workspace;
 use crate::select::filter::{self, Before, Selected};
 use crate::select::ignores::{self, Ignores};
+use crate::select::notebook;
 use crate::select::selection::{SelectOptions, Selection};
 use crate::{Result, WorkspaceError};
 use glee_model::domain::SkipReason;
@@ -116,6 +117,7 @@ impl Workspace {
             return Err(SkipReason::Binary);
         }
         let Located { path, text, before } = self.locate(patch, path, texts, options)?;
+        let known = before.clone();
         let before = before.as_ref().filter(|_| patch.old == patch.new);
         let before = before.map_or(Before::Unknown, |before| Before::Was(before.as_bytes()));
         let text = filter::text(
@@ -126,6 +128,22 @@ impl Workspace {
             before,
         )?;
         texts.insert(path.clone(), text.clone());
+        if let Some(known) = known.filter(|_| notebook::is_cells(&path, &text)) {
+            let old = filter::reviewed(&path, known);
+            let found = unified::between(
+                (Some(path.as_bytes()), &old),
+                (Some(path.as_bytes()), &text),
+            );
+            return match found.added + found.removed {
+                0 => Err(SkipReason::NotebookOutputs),
+                _ => Ok(SourceFile {
+                    path,
+                    text,
+                    changed: found.changed,
+                    diff: Some(found.text),
+                }),
+            };
+        }
         let last = text_files::lines(&text);
         let mut changed = Vec::new();
         for hunk in &patch.hunks {

@@ -1,10 +1,12 @@
 //! Selects the files of a review, applies filters and ignore rules, and splits the files into shards.
 
 pub mod attributes;
+mod by_rule;
 pub mod changed_since;
 pub mod filter;
 pub mod guidelines;
 pub mod ignores;
+pub(crate) mod notebook;
 pub mod read_hashes;
 pub(crate) mod recorded_rules;
 pub mod selection;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::code::text_files;
 use crate::diff::metadata_changes;
-use crate::select::filter;
+use crate::select::{filter, notebook};
 use glee_model::domain::{CodeContext, Coverage, Skip, SkipReason};
 use glee_protocol::request::SourceFile;
 
@@ -128,6 +128,12 @@ pub struct Selection {
 impl Selection {
     /// Adds a changed file. If the file is larger than `max_file` bytes, only its changed part is added.
     pub fn add(&mut self, file: SourceFile, max_file: u64) {
+        if notebook::is_cells(&file.path, &file.text) {
+            self.skipped.push(Skip {
+                file: file.path.clone(),
+                reason: SkipReason::NotebookOutputs,
+            });
+        }
         if file.is_deleted() {
             let size = file.diff.as_ref().map_or(0, String::len);
             let is_shown = size as u64 <= max_file

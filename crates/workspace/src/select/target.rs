@@ -9,12 +9,13 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::code::text_files;
+use crate::diff::metadata_changes::FACTOR;
 use crate::git::{GitCall, Repository, path_bytes};
 use crate::select::attributes::{ASKED, Attributes};
 use crate::select::filter::{Before, Selected};
 use crate::select::ignores::Ignores;
 use crate::select::selection::{SelectOptions, Selection, Target, TargetSpec};
-use crate::select::{filter, shards, walk};
+use crate::select::{filter, notebook, shards, walk};
 use crate::{Result, Workspace, WorkspaceError};
 use glee_model::domain::{Skip, SkipReason};
 use glee_protocol::request::SourceFile;
@@ -135,16 +136,30 @@ impl Workspace {
         for (path, chosen) in &chosen {
             let name = filter::path_text(path);
             let generated = (marks.generated(path), None);
-            let bytes = self.bytes_now(path, options.max_file);
-            match bytes
-                .and_then(|bytes| filter::text(&name, bytes, *chosen, generated, Before::Same))
-            {
-                Ok(text) => selection.files.push(SourceFile {
-                    path: name,
-                    text,
-                    changed: Vec::new(),
-                    diff: None,
-                }),
+            // The cells of a notebook are a small part of it.
+            let factor = if notebook::is_notebook(&name) {
+                FACTOR
+            } else {
+                1
+            };
+            let bytes = self.bytes_now(path, options.max_file.saturating_mul(factor));
+            let text = bytes
+                .and_then(|bytes| filter::text(&name, bytes, *chosen, generated, Before::Same));
+            match text {
+                Ok(text) if text.len() as u64 > options.max_file => {
+                    selection.skip(path, SkipReason::Oversized);
+                }
+                Ok(text) => {
+                    if notebook::is_cells(&name, &text) {
+                        selection.skip(path, SkipReason::NotebookOutputs);
+                    }
+                    selection.files.push(SourceFile {
+                        path: name,
+                        text,
+                        changed: Vec::new(),
+                        diff: None,
+                    });
+                }
                 Err(reason) => selection.skip(path, reason),
             }
         }

@@ -83,11 +83,16 @@ pub(crate) fn unreviewed(outcome: &Outcome) -> Vec<Gap<'_>> {
         .proof
         .skipped
         .iter()
-        .filter(|skip| skip.reason.is_unread())
+        .filter(|skip| skip.reason.is_unread() || skip.reason.is_by_rule())
     {
         let text = format!(
-            "{} was not reviewed: {}",
+            "{} was not reviewed{}: {}",
             line(&skip.file),
+            if skip.reason.is_by_rule() {
+                " by rule"
+            } else {
+                ""
+            },
             skip.reason.as_str()
         );
         add(AlertLevel::Warning, text, Some(skip.file.as_str()));

@@ -279,7 +279,7 @@ fn unread(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let hint = all.then_some(
         "connect a reviewer that reads these files: `glee connect <agent> --role reviewer`",
     );
-    not_reviewed(unread, file, hint, options)
+    not_reviewed("Not reviewed", unread, file, hint, options)
 }
 
 fn skipped(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
@@ -288,11 +288,22 @@ fn skipped(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
         "review more with `glee config set --user review.max_file_size <size>`, exclude files in .gleeignore, or \
          accept it with `glee config set --user review.skipped note`"
     });
-    not_reviewed(&outcome.proof.skipped, file, hint, options)
+    let skipped = outcome.proof.skipped.iter();
+    let (by_rule, others): (Vec<&Skip>, Vec<&Skip>) =
+        skipped.partition(|skip| skip.reason.is_by_rule());
+    not_reviewed("Not reviewed", &others, |skip| file(skip), hint, options)
+        + &not_reviewed(
+            "Not reviewed by rule",
+            &by_rule,
+            |skip| file(skip),
+            None,
+            options,
+        )
 }
 
-/// Lists files with the reasons why they were not reviewed.
+/// Lists files with the reasons why they were not reviewed. The list begins with the words `what`.
 fn not_reviewed<T>(
+    what: &str,
     files: &[T],
     shown: impl Fn(&T) -> String,
     hint: Option<&str>,
@@ -308,7 +319,7 @@ fn not_reviewed<T>(
         .map(|file| printable::line(&shown(file)))
         .collect();
     names.extend(more);
-    let head = format!("Not reviewed: {}", count(files.len(), "file"));
+    let head = format!("{what}: {}", count(files.len(), "file"));
     let mut text = format!("{}\n", style.paint(Color::Warn, &head));
     wrapped(&mut text, style, "  ", &names.join(", "));
     if let Some(hint) = hint {

@@ -56,8 +56,14 @@ impl CodeRead {
 pub enum SkipReason {
     /// The file contains a NUL byte or is not text.
     Binary,
-    /// The file is marked or recognised as generated (lock files, minified code, `@generated`).
+    /// A tool writes the file: its name says so (lock files, snapshots, `*.pb.go`), or a mark that the base has.
     Generated,
+    /// The file is a copy of other people's code (`node_modules/`, `vendor/`).
+    Vendored,
+    /// The file holds data (`*.csv`).
+    Data,
+    /// Everything in the notebook but its cells: their outputs, counters and metadata.
+    NotebookOutputs,
     /// The file is larger than `review.max_file_size`.
     Oversized,
     /// The file cannot be read.
@@ -83,6 +89,9 @@ impl SkipReason {
         match self {
             Self::Binary => "binary",
             Self::Generated => "generated",
+            Self::Vendored => "vendored",
+            Self::Data => "data",
+            Self::NotebookOutputs => "outputs of a notebook",
             Self::Oversized => "oversized",
             Self::Unreadable => "unreadable",
             Self::NotAFile => "not a regular file",
@@ -101,12 +110,24 @@ impl SkipReason {
         matches!(self, Self::Oversized | Self::Partial | Self::Unreadable)
     }
 
+    /// Whether a rule says that nobody has to review the file: no person wrote it for this project.
+    pub fn is_by_rule(self) -> bool {
+        matches!(
+            self,
+            Self::Generated | Self::Vendored | Self::Data | Self::NotebookOutputs
+        )
+    }
+
     /// Whether the skipped file should have been reviewed. A file need not be reviewed if the change deletes the
     /// file, if the user excludes the file, if the file configures the review, or if it belongs to another repository.
     pub fn is_unread(self) -> bool {
         !matches!(
             self,
-            Self::Deleted | Self::Ignored | Self::Configuration | Self::Repository
+            Self::Deleted
+                | Self::Ignored
+                | Self::Configuration
+                | Self::Repository
+                | Self::NotebookOutputs
         )
     }
 }
