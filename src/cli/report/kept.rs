@@ -214,6 +214,7 @@ fn published(outcome: &Outcome) -> String {
         number: 7,
         link: "https://host.example/o/r/pull/7".to_owned(),
         title: "A change".into(),
+        body: "".into(),
         author: Account {
             login: "author".to_owned(),
             is_bot: false,

@@ -5,6 +5,7 @@ mod double;
 mod gitea;
 mod github;
 mod gitlab;
+mod intent;
 mod openapi;
 mod policy;
 mod scene;

@@ -50,6 +50,7 @@ pub use review::finding::{
 };
 pub use review::ground::Ground;
 pub use review::location::{GivenPlace, Location, is_inside, meanings};
+pub use review::intent::Intent;
 pub use review::loosened::{LastChange, Loosened};
 pub use review::measures::{AgreementCount, FindingTally, TallyKind};
 pub use review::outcome::{

@@ -63,16 +63,13 @@ pub struct Guideline {
 }
 
 impl Guideline {
-    /// The lines of a prompt. The text is indented, so that it cannot look like the id of another guideline.
+    /// The lines of a prompt.
     pub fn lines(&self) -> Vec<String> {
         let head = match self.applies_to.as_slice() {
             [] => self.id.clone(),
             globs => format!("{} (for {})", self.id, globs.join(", ")),
         };
-        let mut lines = vec![printable::line(&head)];
-        let text = self.text.as_written().lines();
-        lines.extend(text.map(|line| format!("  {line}")));
-        lines
+        below(&head, &self.text)
     }
 
     /// The size in a prompt, in bytes.
@@ -81,6 +78,14 @@ impl Guideline {
         const LINE: usize = 3;
         self.lines().iter().map(|line| line.len() + LINE).sum()
     }
+}
+
+/// A text below a head that says where it stands. The text is indented, so that it cannot look like another head.
+pub fn below(head: &str, text: &Untrusted) -> Vec<String> {
+    let mut lines = vec![printable::line(head)];
+    let text = text.as_written().lines();
+    lines.extend(text.map(|line| format!("  {line}")));
+    lines
 }
 
 /// A ruling in force. Reviewers receive the ruling so that they do not raise the same finding again. A judge

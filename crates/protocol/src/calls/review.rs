@@ -5,7 +5,7 @@ use crate::calls::prelude::*;
 use crate::prompts::fence::{closing_without_extent, raised};
 use crate::replies::review::{self, reader};
 use crate::text::printable;
-use glee_model::domain::{CodeContext, CodeRead, RawFinding, RulingRef};
+use glee_model::domain::{CodeContext, CodeRead, Intent, RawFinding, RulingRef};
 
 /// Review files and raise findings (role reviewer; answer: section 3.3 of the design).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -18,6 +18,10 @@ pub struct ReviewCall {
     /// The project's guidelines for these files, as they were before the change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub guidelines: Vec<Guideline>,
+    /// What the change is for: the title and the text of the pull request, the issue that it closes, the messages of its
+    /// commits.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub intent: Vec<Intent>,
     /// Rulings in force on these files.
     pub rulings: Vec<RulingInForce>,
     /// Findings of this reviewer from an earlier review, on lines that were edited after the earlier review.
@@ -57,6 +61,7 @@ impl CallKind for ReviewCall {
         json!({
             "focus": fence.lines("focus", self.focus.iter().map(printable::line)),
             "guidelines": fence.guidelines(&self.guidelines),
+            "intent": fence.intent(&self.intent),
             "rulings": fence.rulings("rulings", &self.rulings),
             "recheck": fence.lines("earlier findings", raised(&self.recheck).into_iter()),
             "files": fence.changes(&self.files, self.context),

@@ -8,10 +8,12 @@
 
 use serde_json::{Value, json};
 
-use crate::calls::parts::{Guideline, RulingInForce, SourceFile, StagePosition, StageSubject};
+use crate::calls::parts::{
+    Guideline, RulingInForce, SourceFile, StagePosition, StageSubject, below,
+};
 use crate::text::printable;
 use glee_model::domain::{
-    AgentName, CodeContext, Finding, Location, Question, RawFinding, Untrusted,
+    AgentName, CodeContext, Finding, Intent, Location, Question, RawFinding, Untrusted,
 };
 use glee_model::rules::stages::stage;
 
@@ -198,6 +200,11 @@ impl DataFence<'_> {
     pub fn guidelines(&self, guidelines: &[Guideline]) -> String {
         let lines = guidelines.iter().flat_map(Guideline::lines);
         self.lines("guidelines", lines)
+    }
+
+    pub fn intent(&self, intent: &[Intent]) -> String {
+        let lines = intent.iter().flat_map(|said| below(&said.from, &said.text));
+        self.lines("intent", lines)
     }
 
     pub fn rulings(&self, what: &str, rulings: &[RulingInForce]) -> String {

@@ -20,4 +20,5 @@ pub use connection::connect;
 pub use model::{
     Account, ChangedFile, Check, CheckState, Comment, CommentId, Commit, Conversation, Host,
     HostError, HostKind, NewComment, Permission, PullRequest, RequestState, Thread, ThreadId,
+    TrackedIssue,
 };

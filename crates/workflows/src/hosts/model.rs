@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
+use serde::{Deserialize, Deserializer};
 use thiserror::Error;
 
 use glee_model::domain::Untrusted;
@@ -19,6 +20,9 @@ pub trait Host {
     /// Reads the pull request. The caller passes the returned value to the other methods. These methods use the
     /// commits in the value.
     fn request(&self) -> Result<PullRequest, HostError>;
+
+    /// Reads an issue of the repository.
+    fn issue(&self, number: u64) -> Result<TrackedIssue, HostError>;
 
     /// Reads all changed files with the lines on which the host accepts comments.
     fn files(&self, request: &PullRequest) -> Result<Vec<ChangedFile>, HostError>;
@@ -122,6 +126,8 @@ pub struct PullRequest {
     /// The address of the web page of the pull request.
     pub link: String,
     pub title: Untrusted,
+    /// The description that the author wrote.
+    pub body: Untrusted,
     pub author: Account,
     pub state: RequestState,
     pub is_draft: bool,
@@ -137,6 +143,20 @@ pub struct PullRequest {
     pub repository: String,
     /// The ref of `repository` that contains the head commit, such as `refs/pull/7/head`.
     pub head_ref: String,
+}
+
+/// An issue in the tracker of a host.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct TrackedIssue {
+    pub title: Untrusted,
+    /// GitLab calls it the description.
+    #[serde(default, alias = "description", deserialize_with = "or_empty")]
+    pub body: Untrusted,
+}
+
+/// Reads a text that a host sends as `null` where it is empty.
+pub(super) fn or_empty<'de, D: Deserializer<'de>>(text: D) -> Result<Untrusted, D::Error> {
+    Ok(Option::deserialize(text)?.unwrap_or_default())
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -30,6 +30,7 @@ use jiff::Timestamp;
 
 use crate::review::code::coder_changes::Trees;
 use crate::review::code::guidelines::Guidelines;
+use crate::review::code::intent;
 use crate::review::code::scripts::Scripts;
 use crate::review::code::sources::Sources;
 use crate::review::code::templates::templates;
@@ -146,6 +147,8 @@ pub async fn start(
     )?;
     review.resources.guard = guard;
     review.reuse().await?;
+    let changed = intent::changed(&review.state, &review.resources.journal)?;
+    review.append_all(changed.map(EventKind::notice))?;
     rest(review).await
 }
 

@@ -72,10 +72,13 @@ impl RequestBuilder<'_> {
         };
         let paths: Vec<&str> = review.files.iter().map(|file| file.path.as_str()).collect();
         let guidelines = self.sources.guidelines.of_call(&paths).sent;
+        let plan = self.state.plan.as_ref();
+        let intent = plan.map(|plan| plan.intent.clone()).unwrap_or_default();
         let mut review = ReviewCall {
             context,
             reads,
             guidelines,
+            intent,
             ..review
         };
         if context == CodeContext::Files {

@@ -4,6 +4,7 @@ pub mod checkout;
 pub mod fetched_change;
 pub mod hooks;
 pub mod identity;
+mod messages;
 pub mod objects;
 pub mod path_bytes;
 pub(crate) mod plumbing;

@@ -25,7 +25,8 @@ use glee_store::config::presets;
 use glee_store::config::schema::values::ConfirmAbove;
 use glee_store::config::settings::Settings;
 use glee_workflows::review::{
-    self, Preview, ReviewPlanError, disputes::rulings, disputes::rulings::SharedRulings,
+    self, Preview, ReviewPlanError, code::intent, disputes::rulings,
+    disputes::rulings::SharedRulings,
 };
 use glee_workspace::root::Workspace;
 use glee_workspace::{SelectOptions, Target, TargetSpec};
@@ -385,6 +386,12 @@ impl Subject {
             plan.steered_by = is_steered.then(|| base.files.base.clone());
         }
         plan.loosened.clone_from(&self.loosened);
+        let mut intent = match &self.change {
+            Some(change) => change.intent(),
+            None => Vec::new(),
+        };
+        intent.extend(workspace.messages(&self.spec)?);
+        plan.intent = intent::bounded(intent);
         plan.target_args = args.target_args(&self.spec, workspace, globals);
         if let Some(change) = &self.change {
             change.record(&mut plan, target);

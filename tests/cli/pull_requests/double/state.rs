@@ -34,6 +34,10 @@ pub(crate) struct State {
     /// The address of the server.
     pub(crate) address: String,
     pub(crate) title: String,
+    /// The text of the request.
+    pub(crate) body: String,
+    /// The title and the text of the issue 12.
+    pub(crate) issue: Option<[String; 2]>,
     pub(crate) branch: String,
     /// `open` or `closed`.
     pub(crate) state: String,

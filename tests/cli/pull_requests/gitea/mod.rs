@@ -238,6 +238,7 @@ fn pull(state: &State) -> Value {
         json!({ "id": 1, "owner": owner, "clone_url": format!("{}/team/shop.git", state.address) });
     json!({
         "number": 7, "html_url": "https://git.example.org/team/shop/pulls/7", "title": state.title,
+        "body": state.body,
         "user": people::user(super::AUTHOR), "state": state.state, "merged": false, "draft": false,
         "merge_base": state.commit("refs/heads/main"),
         "base": { "sha": state.commit("refs/heads/main"), "ref": "main", "repo": repo },

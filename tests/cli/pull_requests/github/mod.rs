@@ -148,6 +148,10 @@ fn answer(state: &mut State, request: &Request) -> Answer {
         );
     }
     match (request.method.as_str(), parts.as_slice()) {
+        ("GET", ["issues", "12"]) => match &state.issue {
+            Some([title, body]) => Answer::new(200, json!({ "title": title, "body": body })),
+            None => not_found(),
+        },
         ("GET", ["pulls", "7"]) => Answer::new(200, pull(state)),
         ("GET", ["pulls", "7", "files"]) => {
             request.page(&files(state), "per_page", 30, 100, &state.address)
@@ -255,6 +259,7 @@ fn pull(state: &State) -> Value {
         .unwrap_or_else(|| json!({ "login": AUTHOR, "type": "User" }));
     json!({
         "number": 7, "html_url": "https://git.example.org/team/shop/pull/7", "title": state.title,
+        "body": state.body,
         "user": user, "state": state.state, "merged": state.other.contains_key(MERGED), "draft": state.other.contains_key(DRAFT),
         "base": { "sha": state.commit("refs/heads/main"), "ref": "main", "repo": repo },
         "head": { "sha": state.head(), "ref": state.branch, "repo": head_repo },

@@ -180,7 +180,7 @@ fn merge_request(state: &mut State) -> Value {
     };
     json!({
         "id": 70, "iid": 7, "web_url": link.unwrap_or(json!("https://git.example.org/team/shop/-/merge_requests/7")),
-        "title": state.title, "state": status, "draft": false, "author": notes::user(AUTHOR),
+        "title": state.title, "description": state.body, "state": status, "draft": false, "author": notes::user(AUTHOR),
         "source_branch": state.branch, "target_branch": "main", "source_project_id": source, "target_project_id": 3,
         "diff_refs": if pending > 0 { Value::Null } else { refs }, "sha": head,
     })

@@ -16,11 +16,11 @@ use serde_json::Value;
 use crate::domain::{
     Action, AdvisoryStatus, Agent, AgentEvent, AgentName, AuditPlan, Ballot, CallMetadata,
     Comparison, Coverage, DebateMessage, Decision, Disposition, Dispute, DisputeNumber,
-    EarlierDispute, ExitReason, FileChange, Finding, FindingId, KeyedAnswer, Location, Loosened,
-    Person, PostedProblem, RaisedIn, RawFinding, Resolution, RestatedFinding, Reuse, ReviewRequest,
-    ReviewedFiles, Role, Route, Ruler, RulingAudit, RulingRecord, RulingRef, RunId, Settler,
-    SharedRuling, Skip, StagePlan, StageVerdict, Tag, Trigger, UnsurePair, Untrusted, Usage,
-    WatchPlan, WatchStatus,
+    EarlierDispute, ExitReason, FileChange, Finding, FindingId, Intent, KeyedAnswer, Location,
+    Loosened, Person, PostedProblem, RaisedIn, RawFinding, Resolution, RestatedFinding, Reuse,
+    ReviewRequest, ReviewedFiles, Role, Route, Ruler, RulingAudit, RulingRecord, RulingRef, RunId,
+    Settler, SharedRuling, Skip, StagePlan, StageVerdict, Tag, Trigger, UnsurePair, Untrusted,
+    Usage, WatchPlan, WatchStatus,
 };
 
 pub use call::{CallAnswer, CallId, Part, Purpose, Transcript};
@@ -78,6 +78,9 @@ pub struct Plan {
     /// The commit whose rulings in `.glee/rulings` are in force, and whose guidelines are sent; absent outside git and before the first commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rulings_at: Option<String>,
+    /// What the change is for; empty if the target is not made of commits.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub intent: Vec<Intent>,
     /// Arguments for `glee review` that select the same target again. Paths are relative to the root.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_args: Option<Vec<String>>,

@@ -6,6 +6,7 @@ pub mod cwe;
 pub mod exact_fix;
 pub mod finding;
 pub mod ground;
+pub mod intent;
 pub mod location;
 pub mod loosened;
 pub mod measures;

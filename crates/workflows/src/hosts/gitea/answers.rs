@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 
 use crate::hosts::model::{
-    Account, Comment, CommentId, Commit, Permission, PullRequest, RequestState,
+    Account, Comment, CommentId, Commit, Permission, PullRequest, RequestState, or_empty,
 };
 use glee_model::domain::Untrusted;
 
@@ -16,6 +16,8 @@ pub(crate) struct GiteaPull {
     number: u64,
     html_url: String,
     title: Untrusted,
+    #[serde(default, deserialize_with = "or_empty")]
+    body: Untrusted,
     user: Option<GiteaUser>,
     state: String,
     #[serde(default)]
@@ -125,6 +127,7 @@ impl GiteaPull {
                 .draft
                 .unwrap_or_else(|| title.starts_with("wip:") || title.starts_with("[wip]")),
             title: self.title,
+            body: self.body,
             is_fork: self.head.repo.is_none_or(|head| head.id != repository.id),
             base: Commit {
                 id: base,

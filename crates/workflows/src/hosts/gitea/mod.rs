@@ -23,7 +23,7 @@ use super::address::RequestAddress;
 use super::diff_lines::DiffLines;
 use super::model::{
     ChangedFile, Check, CheckState, CommentId, Conversation, Host, HostError, HostKind, NewComment,
-    PullRequest, Thread, ThreadId,
+    PullRequest, Thread, ThreadId, TrackedIssue,
 };
 use super::transport::Transport;
 use answers::{GiteaComment, GiteaFile, GiteaPull};
@@ -87,6 +87,11 @@ impl Host for Gitea {
         answer
             .into_request()
             .map_err(|why| self.api.transport.unexpected(what, why))
+    }
+
+    fn issue(&self, number: u64) -> Result<TrackedIssue, HostError> {
+        let path = format!("{}/issues/{number}", self.api.repository());
+        self.api.transport.get(&path, "read an issue")
     }
 
     fn files(&self, request: &PullRequest) -> Result<Vec<ChangedFile>, HostError> {

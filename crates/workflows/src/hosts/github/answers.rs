@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::hosts::diff_lines::DiffLines;
-use crate::hosts::model::{Account, ChangedFile, Commit, PullRequest, RequestState};
+use crate::hosts::model::{Account, ChangedFile, Commit, PullRequest, RequestState, or_empty};
 use glee_model::domain::Untrusted;
 
 #[derive(Debug, Deserialize)]
@@ -11,6 +11,8 @@ pub(crate) struct PullAnswer {
     number: u64,
     html_url: String,
     title: Untrusted,
+    #[serde(default, deserialize_with = "or_empty")]
+    body: Untrusted,
     user: Option<UserAnswer>,
     state: String,
     #[serde(default)]
@@ -107,6 +109,7 @@ impl PullAnswer {
             number: self.number,
             link: self.html_url,
             title: self.title,
+            body: self.body,
             author,
             state,
             is_draft: self.draft,

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::address::RequestAddress;
 use super::model::{
     ChangedFile, Check, CheckState, CommentId, Conversation, Host, HostError, HostKind, NewComment,
-    Permission, PullRequest, Thread,
+    Permission, PullRequest, Thread, TrackedIssue,
 };
 use super::transport::Transport;
 use answers::{CheckRuns, CreatedAnswer, FileAnswer, PermissionAnswer, PullAnswer};
@@ -191,6 +191,11 @@ impl Host for GitHub {
         answer
             .into_request()
             .map_err(|why| self.transport.unexpected(what, why))
+    }
+
+    fn issue(&self, number: u64) -> Result<TrackedIssue, HostError> {
+        let path = format!("{}/issues/{number}", self.repository());
+        self.transport.get(&path, "read an issue")
     }
 
     fn files(&self, _request: &PullRequest) -> Result<Vec<ChangedFile>, HostError> {

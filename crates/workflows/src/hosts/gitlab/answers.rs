@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 
 use crate::hosts::diff_lines::DiffLines;
-use crate::hosts::model::{Account, ChangedFile, Commit, PullRequest, RequestState};
+use crate::hosts::model::{Account, ChangedFile, Commit, PullRequest, RequestState, or_empty};
 use glee_model::domain::Untrusted;
 
 #[derive(Debug, Deserialize)]
@@ -12,6 +12,8 @@ pub(crate) struct MergeRequestAnswer {
     iid: u64,
     pub web_url: String,
     title: Untrusted,
+    #[serde(default, deserialize_with = "or_empty")]
+    description: Untrusted,
     author: Option<GitLabUser>,
     state: String,
     #[serde(default)]
@@ -149,6 +151,7 @@ impl MergeRequestAnswer {
             number: self.iid,
             link: self.web_url,
             title: self.title,
+            body: self.description,
             author: account(self.author.as_ref()),
             state,
             is_draft: self.draft,

@@ -24,7 +24,7 @@ use serde_json::json;
 use super::address::RequestAddress;
 use super::model::{
     ChangedFile, Check, CommentId, Conversation, Host, HostError, HostKind, NewComment, Permission,
-    PullRequest, Thread,
+    PullRequest, Thread, TrackedIssue,
 };
 use super::transport::Transport;
 use answers::{DiffAnswer, DiffFile, GitLabUser, MergeRequestAnswer, ProjectAnswer};
@@ -189,6 +189,11 @@ impl Host for GitLab {
         answer
             .into_request(repository)
             .map_err(|why| self.transport.unexpected(what, why))
+    }
+
+    fn issue(&self, number: u64) -> Result<TrackedIssue, HostError> {
+        let path = format!("{}/issues/{number}", self.project());
+        self.transport.get(&path, "read an issue")
     }
 
     /// Returns no files if the token is not allowed to read the diff. The publication of a comment then fails

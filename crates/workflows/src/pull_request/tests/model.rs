@@ -63,6 +63,7 @@ impl Model {
             number: 7,
             link: "https://host.example/o/r/pull/7".to_owned(),
             title: "A change".into(),
+            body: "".into(),
             author: account(AUTHOR),
             state: RequestState::Open,
             is_draft: false,

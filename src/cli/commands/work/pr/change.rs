@@ -3,12 +3,16 @@
 use super::connection::{RequestOnHost, failed, short};
 use crate::cli::context::{CommandError, Globals};
 use glee_model::domain::event::{Mode, Plan, PullRequestPlan};
-use glee_model::domain::{PostedProblem, SharedRuling};
+use glee_model::domain::{Intent, PostedProblem, SharedRuling, Untrusted};
 use glee_protocol::text::printable;
 use glee_workflows::hosts::PullRequest;
 use glee_workflows::pull_request::{posted, rulings};
+use glee_workflows::review::code::intent;
 use glee_workspace::root::Workspace;
 use glee_workspace::{ChangeSource, ControlFiles, FetchedChange, Target, TargetSpec};
+
+/// A request can close more issues than this number; only the first ones are read.
+const ISSUES: usize = 3;
 
 /// The commits of a pull request, which Glee fetched from the host. The commits stay in the repository until
 /// this struct is dropped.
@@ -80,6 +84,38 @@ impl PullRequestChange {
             "review without a coder, or first check out the commit: `git checkout {}`",
             short(head)
         )))
+    }
+
+    /// The title and the text of the pull request, and the issues that it closes. An issue that the host does not give is
+    /// left out.
+    pub(crate) fn intent(&self) -> Vec<Intent> {
+        let RequestOnHost { host, request } = &self.on_host;
+        let mut said = vec![Intent {
+            from: self.on_host.name(),
+            text: Untrusted::joined(
+                &[request.title.clone(), request.body.clone()],
+                "
+
+",
+            ),
+        }];
+        for number in intent::closed_issues(&request.body)
+            .into_iter()
+            .take(ISSUES)
+        {
+            if let Ok(issue) = host.issue(number) {
+                said.push(Intent {
+                    from: format!("issue {number}"),
+                    text: Untrusted::joined(
+                        &[issue.title, issue.body],
+                        "
+
+",
+                    ),
+                });
+            }
+        }
+        said
     }
 
     /// Records the pull request in the plan of a review.
