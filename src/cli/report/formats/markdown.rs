@@ -141,8 +141,12 @@ fn item(entry: &Entry<'_>, outcome: &Outcome) -> String {
         Some(cwe) => format!("; {cwe}"),
         None => String::new(),
     };
+    let rule = match &entry.raw().guideline {
+        Some(id) => format!("; rule {}", code(&cut(id, TITLE))),
+        None => String::new(),
+    };
     text.push_str(&format!(
-        "\n  raised by {by}{weakness}; {}\n",
+        "\n  raised by {by}{weakness}{rule}; {}\n",
         indented(&reason)
     ));
     text

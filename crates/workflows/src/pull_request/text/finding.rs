@@ -123,8 +123,13 @@ fn also(
     items
 }
 
+/// The names of the reviewers, and the guideline that they cite.
 fn raisers(settled: &SettledFinding) -> String {
-    names(settled.finding.raised_by.iter().map(|name| name.0.as_str()))
+    let names = names(settled.finding.raised_by.iter().map(|name| name.0.as_str()));
+    match &settled.finding.raw.guideline {
+        Some(id) => format!("{names}; rule {}", code(id)),
+        None => names,
+    }
 }
 
 fn kind(settled: &SettledFinding) -> &'static str {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::run::error::RunError;
 use crate::run::resources::RunResources;
 use glee_model::domain::event::Plan;
-use glee_model::domain::number_of;
+use glee_model::domain::{Role, number_of};
 use glee_protocol::request::Guideline;
 use glee_protocol::text::printable;
 use glee_store::config::schema::values::GuidelineChoice;
@@ -159,9 +159,10 @@ impl Guidelines {
     }
 }
 
-/// An embedded agent is sent no guidelines.
+/// An embedded reviewer is sent no guidelines.
 fn is_sent(plan: &Plan) -> bool {
-    plan.agents.iter().any(|agent| !agent.is_embedded())
+    let mut agents = plan.agents.iter();
+    agents.any(|agent| agent.role == Role::Reviewer && !agent.is_embedded())
 }
 
 fn listed(names: &[String]) -> String {
