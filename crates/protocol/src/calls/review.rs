@@ -15,6 +15,12 @@ pub struct ReviewCall {
     pub files: Vec<SourceFile>,
     /// The kinds of problems that the reviewer looks for.
     pub focus: Vec<String>,
+    /// What the person who asked for the review wants of it; empty if nothing.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub instructions: String,
+    /// The language of titles and texts; absent if the reviewer chooses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
     /// The project's guidelines for these files, as they were before the change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub guidelines: Vec<Guideline>,
@@ -60,6 +66,8 @@ impl CallKind for ReviewCall {
     fn context(&self, fence: &DataFence<'_>) -> Value {
         json!({
             "focus": fence.lines("focus", self.focus.iter().map(printable::line)),
+            "instructions": self.instructions_in(fence),
+            "language": self.language.as_deref().map(|language| fence.line(language)),
             "guidelines": fence.guidelines(&self.guidelines),
             "intent": fence.intent(&self.intent),
             "rulings": fence.rulings("rulings", &self.rulings),
@@ -103,6 +111,11 @@ impl CallKind for ReviewCall {
 }
 
 impl ReviewCall {
+    /// The instructions as a prompt contains them. Reviewers work for the person who wrote them, so they are not fenced.
+    pub fn instructions_in(&self, fence: &DataFence<'_>) -> String {
+        fence.without_mark(&self.instructions)
+    }
+
     /// A rule that is the id of a sent guideline is a citation. Another id with a `#` names no guideline of this call.
     fn cite(&self, finding: &mut RawFinding) {
         let Some(rule) = &finding.rule else { return };

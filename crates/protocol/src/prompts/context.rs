@@ -7,10 +7,14 @@ use crate::request::Request;
 use crate::text::nonce;
 use glee_model::domain::{FindingId, PairId};
 
-pub(super) fn context(request: &Request) -> Value {
-    let fence = DataFence {
+pub(super) fn fence(request: &Request) -> DataFence<'_> {
+    DataFence {
         mark: nonce::mark(&request.nonce),
-    };
+    }
+}
+
+pub(super) fn context(request: &Request) -> Value {
+    let fence = fence(request);
     let task = &request.task;
     let mut values = task.context(&fence);
     values["again"] = json!(

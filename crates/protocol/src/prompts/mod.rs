@@ -13,7 +13,7 @@ use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior, Value};
 
 use crate::calls::KINDS;
-use crate::request::Request;
+use crate::request::{Request, Task};
 use glee_model::domain::Advice;
 use glee_system::files;
 
@@ -52,6 +52,8 @@ pub enum PromptError {
     },
     #[error("{place}: the prompt does not contain the closing line")]
     NoClosing { place: String },
+    #[error("{place}: the prompt does not contain the instructions of this run")]
+    NoInstructions { place: String },
 }
 
 impl Advice for PromptError {
@@ -64,6 +66,10 @@ impl Advice for PromptError {
             Self::NoClosing { .. } => {
                 Some("put `{{ closing }}` on the last line, without other text".to_owned())
             }
+            Self::NoInstructions { .. } => Some(
+                "put `{{ instructions }}` into the template, or leave out `--instructions`"
+                    .to_owned(),
+            ),
         }
     }
 }
@@ -86,10 +92,15 @@ pub fn render(request: &Request, overrides: Option<&Path>) -> Result<String, Pro
             .render_str(built_in, values)
             .map_err(|error| template_error(&place, &error))?,
     };
-    if text.contains(&request.task.must_contain(&request.nonce)) {
-        Ok(text)
-    } else {
-        Err(PromptError::NoClosing { place })
+    if !text.contains(&request.task.must_contain(&request.nonce)) {
+        return Err(PromptError::NoClosing { place });
+    }
+    // What a person asks for is not left out silently.
+    match &request.task {
+        Task::Review(call) if !text.contains(&call.instructions_in(&context::fence(request))) => {
+            Err(PromptError::NoInstructions { place })
+        }
+        _ => Ok(text),
     }
 }
 

@@ -128,6 +128,8 @@ fn review_task() -> Task {
             source("empty.txt", ""),
         ],
         focus: vec!["security".to_owned(), "performance".to_owned()],
+        instructions: "Look at the query only.".to_owned(),
+        language: Some("German".to_owned()),
         guidelines: vec![Guideline {
             id: "web/AGENTS.md#errors".to_owned(),
             applies_to: vec!["web/**".to_owned()],

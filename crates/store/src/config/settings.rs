@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::programs::ProfileForm;
 use crate::config::schema::forms::{
-    Adapter, Age, Command, Commands, Guidelines, Id, LinkFormat, Model, Money, Name, Price,
-    ReuseForm, Reviewers, Size, Tags, Threshold, Url, Variables, Vendor, Whole, Words,
+    Adapter, Age, Command, Commands, Guidelines, Id, Language, LinkFormat, Model, Money, Name,
+    Price, ReuseForm, Reviewers, Size, Tags, Threshold, Url, Variables, Vendor, Whole, Words,
 };
 use crate::config::schema::values::{
     As, ConfirmAbove, Count, Delay, GuidelineChoice, Hyperlink, OrAll, OrNone, ReuseMode,
@@ -185,6 +185,8 @@ section! {
         /// (`AGENTS.md`, `CLAUDE.md`, `REVIEW.md`, rules of Copilot and Cursor), none, or these files. They are read from the
         /// base of a change.
         pub guidelines: GuidelineChoice as "As::<Guidelines>" = GuidelineChoice::Auto,
+        /// The language in which reviewers write titles and texts. With `none`, the reviewer chooses.
+        pub language: Option<String> as "As::<OrNone<Language>>" = None,
         /// Whether agents are asked about findings that may be the same: the aggregator about findings of different
         /// reviewers and about earlier findings, and the judge, or else the aggregator, about findings that may repeat
         /// an earlier dispute. In a watch, the aggregator is asked about issues.

@@ -155,6 +155,7 @@ fn of_review(now: &ReviewSettings, than: &ReviewSettings, asked: usize) -> Vec<L
         max_shard_size: _,
         context: _,
         guidelines,
+        language: _,
         compare: _,
         debate: _,
         consensus: Consensus { policy, validate },

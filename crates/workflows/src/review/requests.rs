@@ -74,7 +74,10 @@ impl RequestBuilder<'_> {
         let guidelines = self.sources.guidelines.of_call(&paths).sent;
         let plan = self.state.plan.as_ref();
         let intent = plan.map(|plan| plan.intent.clone()).unwrap_or_default();
+        let instructions = plan.and_then(|plan| plan.instructions.clone());
         let mut review = ReviewCall {
+            instructions: instructions.unwrap_or_default(),
+            language: self.state.settings.review.language.clone(),
             context,
             reads,
             guidelines,

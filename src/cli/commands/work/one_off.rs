@@ -1,5 +1,5 @@
-//! The option `--with` selects the reviewers of a single run, and the option `--model` sets the model of these
-//! reviewers.
+//! The option `--with` selects the reviewers of a single run, and the options `--model` and `--focus` set the model and the
+//! focus of these reviewers.
 
 use std::collections::BTreeMap;
 
@@ -19,11 +19,12 @@ use glee_store::config::settings::Settings;
 /// in the parameter `model`. If an entry of the list `with` names a model, this model has precedence for the
 /// reviewer of the entry. Embedded reviewers use no model. If a connected reviewer runs a program in the list
 /// `with`, Glee selects this reviewer. The configured name, focus and environment variables of the reviewer remain
-/// in force.
+/// in force. The subjects in `focus`, if there are any, replace the focus of each reviewer.
 pub(crate) fn apply(
     settings: &mut Settings,
     with: &[String],
     model: Option<&str>,
+    focus: &[String],
 ) -> Result<(), CommandError> {
     let named = with
         .iter()
@@ -45,11 +46,18 @@ pub(crate) fn apply(
             .map(|index| settings.agents[*index].name.0.clone());
         settings.review.reviewers = ReviewerChoice::Named(names.collect());
     }
-    let Some(model) = model else { return Ok(()) };
     let asked: Vec<usize> = match reviewers.as_slice() {
         [] => asked(settings),
         named => named.to_vec(),
     };
+    for index in asked.iter().filter(|_| !focus.is_empty()) {
+        let agent = &mut settings.agents[*index];
+        for word in focus {
+            config::typed(&format!("agents.{}.focus", agent.name), word)?;
+        }
+        agent.focus = focus.to_vec();
+    }
+    let Some(model) = model else { return Ok(()) };
     let given: Vec<bool> = with
         .iter()
         .map(|text| Named::parse(text).is_ok_and(|named| named.model.is_some()))
@@ -231,7 +239,7 @@ mod tests {
     fn chosen(with: &[&str], model: Option<&str>) -> Result<String, String> {
         let mut settings = settings();
         let with: Vec<String> = with.iter().map(|text| (*text).to_owned()).collect();
-        apply(&mut settings, &with, model).map_err(|error| error.render(false))?;
+        apply(&mut settings, &with, model, &[]).map_err(|error| error.render(false))?;
         let ReviewerChoice::Named(names) = &settings.review.reviewers else {
             return Ok("all".to_owned());
         };

@@ -108,6 +108,13 @@ pub(crate) struct Args {
     /// The model that the reviewers of this run use [default: agents.NAME.model]
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
+    /// The subjects that the reviewers of this run look for first, such as `security,performance` [default:
+    /// agents.NAME.focus]
+    #[arg(long, value_name = "SUBJECT", value_delimiter = ',')]
+    focus: Vec<String>,
+    /// What the reviewers are to look at in this run, as a text, or in a file (`@-`: standard input)
+    #[arg(long, value_name = "TEXT|@FILE")]
+    instructions: Option<String>,
     /// Ask one reviewer for one round without a debate (`glee config list` shows the keys that this flag sets)
     #[arg(long, conflicts_with = "thorough")]
     quick: bool,
@@ -232,6 +239,39 @@ impl Args {
     }
 }
 
+/// The maximum size of the instructions of a run, in bytes.
+const INSTRUCTIONS: usize = 16 << 10;
+
+/// Reads `--instructions`: a text, or a file behind `@`.
+fn instructions(given: &str, globals: &Globals) -> Result<String, CommandError> {
+    let text = match given.strip_prefix('@') {
+        None => given.to_owned(),
+        Some(file) => {
+            let input = Input::open(globals, Some(Path::new(file)));
+            let bytes = input.and_then(|input| input.bytes(1)).map_err(|error| {
+                error.hint(
+                    "name a file with the instructions, as in `--instructions @threat-model.md`",
+                )
+            })?;
+            String::from_utf8_lossy(&bytes).into_owned()
+        }
+    };
+    let text = text.trim();
+    if text.is_empty() {
+        return Err(CommandError::usage("the instructions are empty")
+            .hint("leave out `--instructions`, or say what to look at"));
+    }
+    if text.len() > INSTRUCTIONS {
+        let problem = format!(
+            "the instructions are larger than {} KiB",
+            INSTRUCTIONS >> 10
+        );
+        return Err(CommandError::usage(problem)
+            .hint("shorten them; what always applies belongs into the project's guidelines"));
+    }
+    Ok(text.to_owned())
+}
+
 /// Formats `path` as an argument, relative to the root if possible. `None` if the path is not UTF-8.
 fn argument(path: &Path, root: &Path, globals: &Globals) -> Option<String> {
     let full = globals.directory().join(path).canonicalize().ok()?;
@@ -324,7 +364,12 @@ impl Args {
         if let Some(limit) = limit {
             settings.budget.duration = limit.min(settings.budget.duration);
         }
-        one_off::apply(&mut settings, &self.with, self.model.as_deref())?;
+        one_off::apply(
+            &mut settings,
+            &self.with,
+            self.model.as_deref(),
+            &self.focus,
+        )?;
         if let Some(change) = change.as_ref().filter(|_| self.mode() == Mode::Review) {
             workspace.use_commit(&change.commits.head);
         }
@@ -392,6 +437,10 @@ impl Subject {
         };
         intent.extend(workspace.messages(&self.spec)?);
         plan.intent = intent::bounded(intent);
+        let instructions = args.instructions.as_deref();
+        plan.instructions = instructions
+            .map(|given| self::instructions(given, globals))
+            .transpose()?;
         plan.target_args = args.target_args(&self.spec, workspace, globals);
         if let Some(change) = &self.change {
             change.record(&mut plan, target);

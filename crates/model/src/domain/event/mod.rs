@@ -81,6 +81,9 @@ pub struct Plan {
     /// What the change is for; empty if the target is not made of commits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub intent: Vec<Intent>,
+    /// What the person who asked for the review wants of it (`--instructions`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<String>,
     /// Arguments for `glee review` that select the same target again. Paths are relative to the root.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_args: Option<Vec<String>>,

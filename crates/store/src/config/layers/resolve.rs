@@ -441,6 +441,7 @@ mod tests {
         review.judge.escalate_to = human
         review.judge.panel = []
         review.judge.require_evidence = true
+        review.language = none
         review.max_file_size = 1MiB
         review.max_shard_size = 128KiB
         review.on_dispute.default = judge

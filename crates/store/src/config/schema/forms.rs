@@ -196,6 +196,19 @@ form! {
 }
 
 form! {
+    /// Accepts the name of a language, which a prompt contains as it is.
+    Language: String = "the name of a language, such as German",
+    {"type": "string", "pattern": r"^\p{L}[\p{L} ()-]{0,39}$"},
+    |given| {
+        let text = given.as_str()?;
+        let is_name = text.starts_with(char::is_alphabetic)
+            && text.chars().count() <= 40
+            && text.chars().all(|c| c.is_alphabetic() || " ()-".contains(c));
+        is_name.then(|| text.to_owned())
+    }
+}
+
+form! {
     Tags: Vec<String> = "a list of severity tags such as [MUST, HIGH]",
     {"type": "array", "items": {"type": "string", "minLength": 1}},
     |given| list(given, Self::item);
