@@ -1,4 +1,4 @@
-//! What reviewers are told of the purpose of a pull request.
+//! What reviewers are told of the purpose of a pull request, and drafts.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use rstest::rstest;
 
 use super::double::HostDouble;
 use super::gitea::GITEA;
-use super::github::GitHub;
+use super::github::{DRAFT, GitHub};
 use super::gitlab::GitLab;
 use super::scene::Scene;
 
@@ -70,4 +70,32 @@ fn title_text_issue_and_messages_are_told_as_data(
         [true, true, true, gives_issues, gives_issues],
         "{prompt}"
     );
+}
+
+#[test]
+fn drafts_are_reviewed_unless_the_settings_say_no() {
+    let scene = scene(&GitHub);
+    scene
+        .double
+        .state()
+        .other
+        .insert(DRAFT.to_owned(), true.into());
+    let review = ["review", "--pr", "7", "--no-input"];
+    let reviewed = scene.sandbox.glee(&review);
+    assert_eq!(
+        (reviewed.code, prompt(&scene).is_some()),
+        (0, true),
+        "{reviewed}"
+    );
+    fs::remove_file(scene.sandbox.home().join("prompt")).expect("a removed file");
+    let config = fs::read_to_string(scene.sandbox.user_config()).expect("a file");
+    fs::write(
+        scene.sandbox.user_config(),
+        format!("{config}pr: {{drafts: false}}\n"),
+    )
+    .expect("a file");
+    let skipped = scene.sandbox.glee(&[&review[..], &["--full"]].concat());
+    assert_eq!((skipped.code, prompt(&scene)), (0, None), "{skipped}");
+    assert!(skipped.stdout.contains("Nothing to review"), "{skipped}");
+    assert!(skipped.stdout.contains("draft"), "{skipped}");
 }

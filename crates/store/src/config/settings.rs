@@ -589,6 +589,8 @@ section! {
         pub comment_on: CommentOn = CommentOn::All,
         /// Whether a reply without a command can be an objection.
         pub replies_object: bool = true,
+        /// Whether a pull request that its author marked as a draft is reviewed.
+        pub drafts: bool = true,
     }
 }
 

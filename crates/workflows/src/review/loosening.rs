@@ -83,6 +83,7 @@ pub fn loosened(now: &Settings, than: &Settings) -> Vec<Loosened> {
                 max_comments: _,
                 comment_on: _,
                 replies_object: _,
+                drafts,
             },
     } = now;
     let mut found = Vec::new();
@@ -112,6 +113,11 @@ pub fn loosened(now: &Settings, than: &Settings) -> Vec<Loosened> {
             *mode == PrMode::Warn && than.pr.mode == PrMode::Enforce,
             "pr.mode",
             "the check on a pull request never fails",
+        ),
+        (
+            !drafts && than.pr.drafts,
+            "pr.drafts",
+            "a draft is not reviewed",
         ),
         (
             *author_may_rule && !than.pr.author_may_rule,
@@ -665,6 +671,7 @@ mod tests {
                 "",
                 &["the check on a pull request never fails"],
             ),
+            ("", "pr: {drafts: false}", &["a draft is not reviewed"]),
             (
                 "",
                 "pr: {author_may_rule: true}",

@@ -19,7 +19,7 @@ use crate::cli::report::options::FixCommand;
 use crate::cli::ui::dialogs::questions::{self, AskError};
 use glee_agents::Agents;
 use glee_model::domain::event::{AtBase, Mode, Plan, Staged};
-use glee_model::domain::{AgentName, ExitReason, Loosened, Role, Route};
+use glee_model::domain::{AgentName, ExitReason, Loosened, Role, Route, SkipReason};
 use glee_protocol::text::printable;
 use glee_store::config::presets;
 use glee_store::config::schema::values::ConfirmAbove;
@@ -404,6 +404,10 @@ impl Subject {
             ));
         }
         review::leave_out_documents(&self.settings, &mut target);
+        let mut change = self.change.iter();
+        if change.any(|change| change.on_host.request.is_draft) && !self.settings.pr.drafts {
+            target.leave_out(SkipReason::Draft);
+        }
         Ok(target)
     }
 

@@ -82,6 +82,8 @@ pub enum SkipReason {
     Configuration,
     /// The folder is another repository or work tree, and not a submodule.
     Repository,
+    /// The pull request is a draft, and `pr.drafts` is false.
+    Draft,
 }
 
 impl SkipReason {
@@ -101,6 +103,7 @@ impl SkipReason {
             Self::Document => "a document that no reviewer reads",
             Self::Configuration => "the configuration of Glee",
             Self::Repository => "another repository or work tree",
+            Self::Draft => "in a draft",
         }
     }
 
@@ -119,7 +122,8 @@ impl SkipReason {
     }
 
     /// Whether the skipped file should have been reviewed. A file need not be reviewed if the change deletes the
-    /// file, if the user excludes the file, if the file configures the review, or if it belongs to another repository.
+    /// file, if the user excludes the file or drafts, if the file configures the review, or if it belongs to another
+    /// repository.
     pub fn is_unread(self) -> bool {
         !matches!(
             self,
@@ -128,6 +132,7 @@ impl SkipReason {
                 | Self::Configuration
                 | Self::Repository
                 | Self::NotebookOutputs
+                | Self::Draft
         )
     }
 }

@@ -422,6 +422,7 @@ mod tests {
         notify.terminal = auto
         pr.author_may_rule = false
         pr.comment_on = all
+        pr.drafts = true
         pr.max_comments = 30
         pr.mode = warn
         pr.replies_object = true
