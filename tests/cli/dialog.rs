@@ -577,10 +577,12 @@ fn a_large_review_asks_before_it_starts() {
         "without a terminal, nobody is asked"
     );
 
+    let set = ["config", "set", "review.confirm_above", "none"];
+    assert_eq!(sandbox.glee(&set).code, 0);
     // The limit in dollars needs a price. An unknown cost is above every limit.
     assert_eq!(
         sandbox
-            .glee(&["config", "set", "review.confirm_above", "2 USD"])
+            .glee(&["config", "set", "review.confirm_above_usd", "2"])
             .code,
         0
     );
@@ -605,7 +607,7 @@ fn a_large_review_asks_before_it_starts() {
     assert!(!shown.contains("This review makes"), "{shown}");
     assert_eq!(
         sandbox
-            .glee(&["config", "set", "review.confirm_above", "$0"])
+            .glee(&["config", "set", "review.confirm_above_usd", "0.000001"])
             .code,
         0
     );

@@ -32,6 +32,8 @@ mod integrations;
 mod limits;
 mod log;
 mod merge;
+
+mod money;
 mod no_such_place;
 mod nothing;
 mod numbers;

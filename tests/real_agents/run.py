@@ -293,7 +293,9 @@ def end_to_end(program: Program, server: Server) -> list[str]:
         settled = [(dispute.get("number"), (dispute.get("ruling") or {}).get("ruling"))
                    for dispute in ran.outcome.get("disputes", [])]
         source = scene.read("app.py")
+        usage = ran.outcome.get("proof", {}).get("usage", {})
         return [*exits(ran, 0), *left(scene), *carried_on(program, server.requests()),
+                *([] if usage.get("usd") else [f"the cost is unknown: {usage}"]),
                 *(f"app.py lacks {part!r}" for part in ("(name,)", "md5", "with open") if part not in source),
                 *([] if len(settled) == 2 else [f"disputes: {settled}"])]
 

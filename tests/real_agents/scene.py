@@ -115,6 +115,8 @@ class Scene:
         return {"name": name, "command": [command or program.command[0], *program.command[1:],
                                           *program.args(self.server.url)],
                 "adapter": program.adapter, "role": role, **({"model": program.model} if program.model else {}),
+                # The other models are in the list of prices.
+                **({"price": "1/0.1/10"} if not program.model or "mock" in program.model else {}),
                 "env": program.configured(self.server.url)}
 
     def join(self, program: Program) -> None:

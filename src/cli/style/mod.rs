@@ -399,6 +399,13 @@ pub fn dollars(usd: f64) -> String {
     }
 }
 
+/// Formats the known cost of calls. A `+` after the amount means that the cost of some calls is unknown. Returns `None` if
+/// the cost of every call is unknown.
+pub fn cost(usd: Option<f64>, unpriced_calls: u64) -> Option<String> {
+    let more = if unpriced_calls > 0 { "+" } else { "" };
+    usd.map(|usd| dollars(usd) + more)
+}
+
 /// Returns the version number that a program prints, such as `0.169.0` for the output `codex-cli 0.169.0`. If no
 /// word begins with a digit, returns the whole output.
 pub fn version(printed: &str) -> String {

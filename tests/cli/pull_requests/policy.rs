@@ -210,3 +210,29 @@ fn a_further_push_is_reviewed_by_what_it_changes(#[case] host: &'static dyn Host
     review();
     assert_eq!(read(), Vec::<String>::new());
 }
+
+#[test]
+fn the_reviews_of_one_pull_request_have_one_budget() {
+    let reviewer = "version: 1\nagents:\n  - {name: lens, command: lens, role: reviewer, price: 1000/1/1}\n\
+                    sandbox: 'off'\nbudget:\n  request_usd: 0.01\n";
+    let scene = scene(&GitHub, reviewer);
+    let text = "#!/bin/sh\ncat >/dev/null\necho called >> \"$HOME/calls\"\n\
+                echo \"GLEE-REVIEW-END nonce=$GLEE_NONCE findings=0 read=all\"\n";
+    scene.sandbox.program("lens", text);
+    let calls = || {
+        let calls = fs::read_to_string(scene.sandbox.home().join("calls"));
+        calls.map_or(0, |calls| calls.lines().count())
+    };
+    push(&scene, "a.py", &code("first"));
+    let first = scene.publish();
+    assert_eq!((first.code, calls()), (0, 1), "{first}");
+    push(&scene, "b.py", &code("second"));
+    let second = scene.publish();
+    assert_eq!((second.code, calls()), (75, 1), "{second}");
+    assert!(
+        second
+            .to_string()
+            .contains("`budget.request_usd` is used up"),
+        "{second}"
+    );
+}

@@ -366,13 +366,24 @@ impl Agents {
             record::private(&files.stdout.with_extension("answer"), text.as_bytes())
                 .map_err(unwritten)?;
         }
+        let written = text.map_or(0, String::len);
         if let Some(session) = &call.session
             && adapter.counts_sessions()
         {
             outcome.usage = outcome.usage.since(session.used);
         }
-        let model = outcome.metadata.model.as_deref().or(agent.model.as_deref());
-        outcome.usage = price::estimate(outcome.usage, model, agent.price);
+        let refusal = outcome.answer.as_ref().err();
+        if kind == AdapterKind::Builtin {
+            outcome.usage.usd = Some(0.0);
+        } else if refusal.is_none_or(|error| error.kind.may_be_billed()) {
+            let price = price::of_agent(agent, outcome.metadata.model.as_deref());
+            let written = match outcome.answer {
+                Ok(AnswerText::File(_)) => output.transcript.stdout_bytes,
+                _ => written as u64,
+            };
+            let read = call.prompt.len() as u64;
+            outcome.usage = price::estimate(outcome.usage, price, read, written);
+        }
         outcome.transcript = Some(output.transcript);
         Ok(outcome)
     }

@@ -20,7 +20,7 @@ pub use agents::failure::FailureKind;
 pub use agents::profile::{Known, OutputForm, Profile, PromptForm, PromptLength};
 pub use agents::reads::{HashedRead, ReadExtent, ReadSet, TracedRead};
 pub use agents::role::{Effort, Role};
-pub use agents::usage::{CallMetadata, Caps, Price, Spent, Usage};
+pub use agents::usage::{CallMetadata, Caps, Price, Spent, SpentByRuns, Usage};
 pub use agreement::consensus::{Assessment, Class, Corroboration, Position, dissent};
 pub use agreement::debate::{
     Challenge, DebateMessage, DefenceWord, Defended, ExaminationWord, Examined,
@@ -49,10 +49,10 @@ pub use review::finding::{
     Anchor, Finding, FindingState, PostedProblem, RawFinding, Restated, RestatedFinding,
 };
 pub use review::ground::Ground;
-pub use review::location::{GivenPlace, Location, is_inside, meanings};
 pub use review::intent::Intent;
+pub use review::location::{GivenPlace, Location, is_inside, meanings};
 pub use review::loosened::{LastChange, Loosened};
-pub use review::measures::{AgreementCount, FindingTally, TallyKind};
+pub use review::measures::{AgreementCount, CallGroup, FindingTally, TallyKind};
 pub use review::outcome::{
     AnswerProblem, AnswerStatus, CodeRead, Coverage, ExitReason, Failure, FileChange, Lowered,
     Outcome, Proof, ReviewerReport, SettledFinding, Skip, SkipReason, UnreadFile,

@@ -18,7 +18,7 @@ pub struct ReviewStatistics {
     /// The first day (UTC) of the statistics, as given with `--since`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
-    /// The measures over all findings, over all calls of reviewers and judges, and over all calls that compare findings.
+    /// The measures over all findings and over all calls.
     pub all: Measures,
     /// The measures of each reviewer. If several reviewers raised a finding, the measures of each of these
     /// reviewers include the finding.
@@ -45,6 +45,9 @@ pub struct ReviewStatistics {
     /// The measures of each weakness, named by its CWE id. Calls are not assigned to weaknesses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weaknesses: Option<Vec<Measures>>,
+    /// What all calls used, those of the coder too, by day, week, month, agent or role: present if `--by` says which.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calls: Option<Vec<CallSums>>,
     /// How often two reviewers agree. The measure covers the findings that at least one of the two reviewers
     /// raised, in code that both reviewers read. Reviewers agree on a finding if each of them raised or confirmed
     /// the finding.
@@ -109,11 +112,7 @@ pub struct Measures {
 impl Measures {
     pub fn of(name: String, tally: &FindingTally) -> Self {
         let decided = tally.upheld + tally.dismissed;
-        #[expect(
-            clippy::cast_precision_loss,
-            reason = "costs are far below 2^52 millionths of a dollar"
-        )]
-        let usd = (tally.calls > tally.unpriced).then(|| tally.micros as f64 / 1e6);
+        let usd = (tally.calls > tally.unpriced).then(|| dollars(tally.micros));
         #[expect(
             clippy::cast_precision_loss,
             reason = "counts of findings are far below 2^52"
@@ -146,6 +145,33 @@ impl Measures {
             usd_per_upheld,
         }
     }
+}
+
+/// Converts millionths of a US dollar.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "costs are far below 2^52 millionths of a dollar"
+)]
+pub fn dollars(micros: u64) -> f64 {
+    micros as f64 / 1e6
+}
+
+/// What the calls of one day, week, month, agent or role used.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct CallSums {
+    /// The day (`2026-11-27`), the week (`2026-W48`), the month (`2026-11`), the agent or the role.
+    pub name: String,
+    pub calls: u64,
+    /// The number of calls whose cost is unknown, such as calls that were interrupted. `usd` does not include them.
+    pub unpriced_calls: u64,
+    /// The sum of the durations of the calls, in milliseconds.
+    pub millis: u64,
+    /// The known number of tokens that models read; `null` if it is unknown for every call.
+    pub input_tokens: Option<u64>,
+    /// The known number of tokens that models wrote; `null` if it is unknown for every call.
+    pub output_tokens: Option<u64>,
+    /// The known cost in US dollars; `null` if it is unknown for every call.
+    pub usd: Option<f64>,
 }
 
 /// How often two reviewers or two judges agreed.

@@ -13,11 +13,10 @@ use serde::{Deserialize, Serialize};
 use crate::config::programs::ProfileForm;
 use crate::config::schema::forms::{
     Adapter, Age, Command, Commands, Guidelines, Id, Language, LinkFormat, Model, Money, Name,
-    Price, ReuseForm, Reviewers, Size, Tags, Threshold, Url, Variables, Vendor, Whole, Words,
+    Price, ReuseForm, Reviewers, Size, Tags, Url, Variables, Vendor, Whole, Words,
 };
 use crate::config::schema::values::{
-    As, ConfirmAbove, Count, Delay, GuidelineChoice, Hyperlink, OrAll, OrNone, ReuseMode,
-    ReviewerChoice, Time,
+    As, Count, Delay, GuidelineChoice, Hyperlink, OrAll, OrNone, ReuseMode, ReviewerChoice, Time,
 };
 use glee_model::domain::{
     Agent, AgentName, Caps, CodeContext, Disposition, Effort, Price as Dollars, Profile, Role,
@@ -164,9 +163,12 @@ section! {
         pub verify: Vec<Vec<String>> as "As::<Commands>" = Vec::new(),
         /// The maximum number of agents that run at the same time.
         pub jobs: Option<u32> as "As::<OrAll<Count<1, { u32::MAX }>>>" = Some(8),
-        /// If a review would exceed this number of calls or this estimated cost (such as `$2`), Glee first asks
-        /// the user on the terminal. Calls of embedded agents are excluded.
-        pub confirm_above: Option<ConfirmAbove> as "As::<OrNone<Threshold>>" = Some(ConfirmAbove::Calls(100)),
+        /// If a review would make more calls, Glee first asks the user on the terminal. Calls of embedded agents are
+        /// excluded.
+        pub confirm_above: Option<u32> as "As::<OrNone<Count<0, { u32::MAX }>>>" = Some(100),
+        /// If the prompts of a review would cost more US dollars, Glee first asks the user on the terminal. A cost that is
+        /// unknown is above every amount.
+        pub confirm_above_usd: Option<f64> as "As::<OrNone<Money>>" = None,
         /// The maximum size of a file that is reviewed as a whole. If a file is larger, only the changes of the
         /// file are reviewed, without lines over this size.
         pub max_file_size: u64 as "As::<Size>" = 1 << 20,
@@ -483,6 +485,13 @@ section! {
         @stricter pub tokens: Option<u64> as "As::<OrNone<Whole>>" = None,
         /// The maximum cost of a run in US dollars, as far as costs are known.
         @stricter pub usd: Option<f64> as "As::<OrNone<Money>>" = None,
+        /// The maximum cost of a run that nobody can confirm, in US dollars, if no other maximum cost is set. A review whose
+        /// prompts alone cost more does not start.
+        @stricter pub ci_usd: Option<f64> as "As::<OrNone<Money>>" = Some(5.0),
+        /// The maximum cost of all your runs in a month (UTC) in US dollars, in all repositories.
+        @stricter pub month_usd: Option<f64> as "As::<OrNone<Money>>" = None,
+        /// The maximum cost of all reviews of one pull request in US dollars.
+        @stricter pub request_usd: Option<f64> as "As::<OrNone<Money>>" = None,
         /// The maximum number of agent calls in a run, including retries.
         @stricter pub calls: Option<u64> as "As::<OrNone<Whole>>" = None,
         /// The maximum wall time of a run.
@@ -495,6 +504,9 @@ impl Budget {
         Caps {
             tokens: self.tokens,
             usd: self.usd,
+            ci_usd: self.ci_usd,
+            month_usd: self.month_usd,
+            request_usd: self.request_usd,
             calls: self.calls,
         }
     }

@@ -17,7 +17,7 @@ use crate::run::workflow::{Pending, Prepared, Rest, Step, Workflow};
 use glee_model::domain::event::{
     CallAnswer, CallId, DisputeEvent, Event, EventKind, Purpose, RunEvent,
 };
-use glee_model::domain::{DisputeNumber, ExitReason, RulingAudit, RunId, Spent};
+use glee_model::domain::{DisputeNumber, ExitReason, RulingAudit, RunId, Spent, SpentByRuns};
 
 /// The maximum number of requests to the judge for one ruling. Only an invalid answer leads to a second request.
 const ATTEMPTS: u32 = 2;
@@ -28,6 +28,7 @@ pub struct AuditOutcome {
     /// The results, in the order of the random selection of the disputes.
     pub audits: Vec<RulingAudit>,
     pub spent: Spent,
+    pub by_runs: SpentByRuns,
     /// Whether the judge changed files, which judges must not do.
     pub violated: bool,
     pub rest: Rest,
@@ -73,6 +74,7 @@ impl AuditWorkflow {
             run: resources.run,
             audits,
             spent,
+            by_runs: resources.by_runs,
             violated,
             rest,
         })

@@ -65,6 +65,7 @@ impl ConsensusWorkflow {
             let notices = budget::notices(
                 &self.resources.settings,
                 &self.state.spent,
+                &self.resources.by_runs,
                 "repeat the command",
             );
             outcome.notices.extend(notices);

@@ -52,6 +52,9 @@ pub fn loosened(now: &Settings, than: &Settings) -> Vec<Loosened> {
             Budget {
                 tokens: _,
                 usd: _,
+                ci_usd: _,
+                month_usd: _,
+                request_usd: _,
                 calls: _,
                 duration: _,
             },
@@ -155,6 +158,7 @@ fn of_review(now: &ReviewSettings, than: &ReviewSettings, asked: usize) -> Vec<L
         verify,
         jobs: _,
         confirm_above: _,
+        confirm_above_usd: _,
         max_file_size,
         skipped,
         older,

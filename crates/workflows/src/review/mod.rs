@@ -50,7 +50,9 @@ use glee_model::domain::event::{AtBase, EventKind, FixRequest, Mode, Plan, Revie
 use glee_model::domain::{Agent, Dispute, DisputeNumber, ExitReason, Outcome, Route, RunId, Usage};
 use glee_workspace::{Target, Unfollowed, WorkspaceError};
 
-pub use crate::review::recorded::preview::{Preview, PreviewQuery, preview};
+pub use crate::review::recorded::preview::{
+    LaterCaller, Preview, PreviewQuery, later_callers, preview,
+};
 pub use crate::review::recorded::prune::{Pruned, prune, prune_transcripts};
 pub use crate::review::recorded::replay::{Replayed, replay};
 pub use crate::review::recorded::tree_findings::{Standing, TreeFinding, TreeQuery};
@@ -345,6 +347,7 @@ fn budget_notices(review: &ReviewWorkflow, rest: Rest) -> Vec<String> {
         notices.extend(budget::notices(
             &review.resources.settings,
             &state.spent,
+            &review.resources.by_runs,
             &then,
         ));
     }
@@ -353,22 +356,42 @@ fn budget_notices(review: &ReviewWorkflow, rest: Rest) -> Vec<String> {
             usage.input_tokens.is_none() && usage.output_tokens.is_none()
         }));
     }
-    if caps.usd.is_some() {
-        notices.extend(untold(state, "budget.usd", |usage| usage.usd.is_none()));
+    let dollars = [
+        ("budget.usd", caps.usd),
+        ("budget.month_usd", caps.month_usd),
+        ("budget.request_usd", caps.request_usd),
+    ];
+    for (key, cap) in dollars {
+        if cap.is_some() {
+            notices.extend(untold(state, key, |usage| usage.usd.is_none()));
+        }
+    }
+    if dollars.iter().any(|(_, cap)| cap.is_some()) {
+        let names = callers(state, Usage::is_by_bytes);
+        if !names.is_empty() {
+            notices.push(format!(
+                "the cost of {names} is estimated by the bytes of prompts and answers, because the program reports no tokens"
+            ));
+        }
     }
     notices
 }
 
 fn untold(state: &ReviewState, key: &str, is_unknown: impl Fn(&Usage) -> bool) -> Option<String> {
-    let mut silent = BTreeSet::new();
+    let names = callers(state, is_unknown);
+    (!names.is_empty()).then(|| format!("`{key}` does not limit {names}: its usage is unknown"))
+}
+
+/// The names of the agents with such a usage of a call, without the embedded agents.
+fn callers(state: &ReviewState, has_usage: impl Fn(&Usage) -> bool) -> String {
+    let mut names = BTreeSet::new();
     for (id, call) in &state.calls {
         let mut planned = state.planned();
-        if is_unknown(&call.usage)
+        if has_usage(&call.usage)
             && !planned.any(|agent| agent.name == id.agent && agent.is_embedded())
         {
-            silent.insert(id.agent.0.as_str());
+            names.insert(id.agent.0.as_str());
         }
     }
-    let names = silent.into_iter().collect::<Vec<_>>().join(", ");
-    (!names.is_empty()).then(|| format!("`{key}` does not limit {names}: its usage is unknown"))
+    names.into_iter().collect::<Vec<_>>().join(", ")
 }

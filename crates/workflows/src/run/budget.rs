@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use glee_agents::CallOutcome;
 use glee_model::domain::event::{CallAnswer, CallId, Purpose};
-use glee_model::domain::{AgentName, Spent};
+use glee_model::domain::{AgentName, Caps, Spent, SpentByRuns};
 use glee_model::rules::budget;
 use glee_store::config::settings::{Limits, Settings};
 
@@ -49,22 +49,39 @@ impl Pace {
     }
 }
 
-pub fn place(settings: &Settings, spent: &Spent, call: &CallId, running: usize) -> Place {
+pub(crate) fn place(
+    settings: &Settings,
+    spent: &Spent,
+    by_runs: &SpentByRuns,
+    call: &CallId,
+    running: usize,
+) -> Place {
     let is_judge = matches!(call.purpose, Purpose::Judge { .. });
     let jobs = settings.review.jobs.map_or(usize::MAX, |jobs| {
         usize::try_from(jobs).unwrap_or(usize::MAX)
     });
     if running >= jobs || is_judge && running >= JUDGES {
         Place::Full
-    } else if calls_left(settings, spent, running) == Some(0) || is_used_up(settings, spent) {
+    } else if calls_left(settings, spent, running) == Some(0)
+        || is_used_up(settings, spent, by_runs)
+    {
         Place::OverBudget
     } else {
         Place::Free
     }
 }
 
-pub(crate) fn is_used_up(settings: &Settings, spent: &Spent) -> bool {
-    !budget::reached(&settings.budget.caps(), spent).is_empty()
+pub(crate) fn is_used_up(settings: &Settings, spent: &Spent, by_runs: &SpentByRuns) -> bool {
+    !budget::reached(&settings.budget.caps(), spent, by_runs).is_empty()
+}
+
+/// What the user is told once the month's cost has reached a level of its cap, which it had not reached before.
+pub(crate) fn level_notice(caps: &Caps, before: &SpentByRuns, now: &SpentByRuns) -> Option<String> {
+    let (cap, used) = (caps.month_usd?, now.month_usd?);
+    let level = budget::level_reached(cap, before.month_usd?, used)?;
+    Some(format!(
+        "{level}% of `budget.month_usd` is used up: ${used:.2} of ${cap:.2}"
+    ))
 }
 
 fn calls_left(settings: &Settings, spent: &Spent, running: usize) -> Option<u64> {
@@ -84,9 +101,14 @@ pub fn limits(settings: &Settings, spent: &Spent) -> Limits {
 
 /// Returns a notice about each reached cap. The notice asks the user to raise the cap, and ends with the
 /// instruction in the parameter `then`.
-pub fn notices(settings: &Settings, spent: &Spent, then: &str) -> Vec<String> {
-    let reached = budget::reached(&settings.budget.caps(), spent).into_iter();
-    reached.map(|(key, used)| {
+pub fn notices(
+    settings: &Settings,
+    spent: &Spent,
+    by_runs: &SpentByRuns,
+    then: &str,
+) -> Vec<String> {
+    let reached = budget::reached(&settings.budget.caps(), spent, by_runs);
+    reached.into_iter().map(|(key, used)| {
         format!(
             "`{key}` is used up ({used}); raise the cap with `glee config set --user {key} <more>`, then {then}"
         )

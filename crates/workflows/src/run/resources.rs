@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use tracing::{Span, info, info_span, warn};
 
 use crate::run::budget::Pace;
@@ -16,7 +18,7 @@ use glee_agents::adapters::registry;
 use glee_agents::process::sandbox::confinement::Guarded;
 use glee_agents::{Agents, Call, CallOutcome, Program, Stop, TranscriptFiles};
 use glee_model::domain::event::{CallAnswer, CallId, Event, EventKind, RunEvent};
-use glee_model::domain::{Agent, RunId};
+use glee_model::domain::{Agent, RunId, SpentByRuns};
 use glee_protocol::prompts;
 use glee_protocol::request::{Request, Task};
 use glee_protocol::secrets;
@@ -56,6 +58,8 @@ pub struct RunResources {
     pub started: Instant,
     pub guard: WriteGuard,
     pub(crate) pace: Pace,
+    /// What several runs cost, as far as a cap depends on it. The runner updates it after each call.
+    pub(crate) by_runs: SpentByRuns,
     pub span: Span,
 }
 
@@ -89,8 +93,28 @@ impl RunResources {
             started: Instant::now(),
             guard: WriteGuard::default(),
             pace: Pace::default(),
+            by_runs: SpentByRuns::default(),
             span,
         })
+    }
+
+    /// Adds up what several runs cost, as far as a cap depends on it. Returns the number of histories that cannot be read.
+    pub(crate) fn count_runs(&mut self) -> Result<u64, RunError> {
+        let caps = self.settings.budget.caps();
+        let mut unread = 0;
+        if caps.month_usd.is_some() {
+            let month = Timestamp::now()
+                .to_zoned(TimeZone::UTC)
+                .date()
+                .first_of_month();
+            let (usd, missing) = self.journal.spent_in_all(&self.state_dir, month)?;
+            self.by_runs.month_usd = Some(usd);
+            unread = missing;
+        }
+        if caps.request_usd.is_some() {
+            self.by_runs.request_usd = Some(self.journal.spent_on_request_of(&self.run)?);
+        }
+        Ok(unread)
     }
 
     pub(crate) fn redaction(&self) -> Redaction {

@@ -30,6 +30,12 @@ pub async fn drive<W: Workflow>(workflow: &mut W) -> Result<Rest, RunError> {
     let mut running: Vec<StepOf<W>> = Vec::new();
     let mut work = FuturesUnordered::<Pending<(StepOf<W>, Done<W::Input>)>>::new();
     let mut is_stopped = false;
+    let unread = workflow.resources_mut().count_runs()?;
+    if unread > 0 {
+        workflow.notice(format!(
+            "`budget.month_usd` leaves out {unread} of your histories, which cannot be read"
+        ))?;
+    }
     loop {
         // A step that finished immediately can make other steps due, so the due steps are computed again.
         let mut again = !is_stopped;
@@ -122,6 +128,13 @@ pub async fn drive<W: Workflow>(workflow: &mut W) -> Result<Rest, RunError> {
         match done {
             Some(Done::Call(call, outcome, observation)) => {
                 workflow.call_ended(call, *outcome, observation, is_stopped)?;
+                let before = workflow.resources().by_runs;
+                workflow.resources_mut().count_runs()?;
+                let resources = workflow.resources();
+                let caps = resources.settings.budget.caps();
+                if let Some(text) = budget::level_notice(&caps, &before, &resources.by_runs) {
+                    workflow.notice(text)?;
+                }
             }
             Some(Done::Input(input)) => is_stopped |= workflow.take(input, is_stopped)?,
             None => {}
@@ -182,12 +195,10 @@ fn place<W: Workflow>(workflow: &W, call: &CallId, running: &[StepOf<W>]) -> Pla
         return Place::Full;
     }
     let running = running.iter().filter(takes_place).count();
-    budget::place(
-        &workflow.resources().settings,
-        workflow.spent(),
-        call,
-        running,
-    )
+    let RunResources {
+        settings, by_runs, ..
+    } = workflow.resources();
+    budget::place(settings, workflow.spent(), by_runs, call, running)
 }
 
 fn calls_of<E, Q>(agent: &AgentName, running: &[Step<E, Q>]) -> usize {

@@ -11,7 +11,7 @@ use glee_model::domain::Role;
 use glee_model::domain::event::{Mode, Plan};
 use glee_protocol::text::printable;
 use glee_store::config::settings::{DebateRounds, Settings};
-use glee_workflows::review::Preview;
+use glee_workflows::review::{LaterCaller, Preview};
 
 pub(crate) fn render(
     format: BasicFormat,
@@ -20,6 +20,7 @@ pub(crate) fn render(
     plan: &Plan,
     settings: &Settings,
     previews: &[Preview],
+    later: &[LaterCaller],
 ) -> String {
     match format {
         BasicFormat::Text => {
@@ -29,15 +30,15 @@ pub(crate) fn render(
                 String::new()
             };
             style::fit(
-                &(text(style, plan, settings, previews, is_detailed) + &details),
+                &(text(style, plan, settings, previews, later, is_detailed) + &details),
                 style.width,
             )
         }
-        BasicFormat::Json | BasicFormat::Jsonl => json(plan, settings, previews),
+        BasicFormat::Json | BasicFormat::Jsonl => json(plan, settings, previews, later),
     }
 }
 
-fn json(plan: &Plan, settings: &Settings, previews: &[Preview]) -> String {
+fn json(plan: &Plan, settings: &Settings, previews: &[Preview], later: &[LaterCaller]) -> String {
     let calls: Vec<Value> = previews
         .iter()
         .map(|call| {
@@ -64,6 +65,7 @@ fn json(plan: &Plan, settings: &Settings, previews: &[Preview]) -> String {
         "plan": plan,
         "calls": calls,
         "compare": compare(plan, settings),
+        "later": later,
         "total": total,
     });
     format!("{value:#}\n")
@@ -74,6 +76,7 @@ fn text(
     plan: &Plan,
     settings: &Settings,
     previews: &[Preview],
+    later: &[LaterCaller],
     is_detailed: bool,
 ) -> String {
     let mut out = String::new();
@@ -184,6 +187,10 @@ fn text(
     if let Some(compare) = compare(plan, settings) {
         row("Compare", &compare);
     }
+    if !later.is_empty() {
+        let later: Vec<String> = later.iter().map(usual_cost).collect();
+        row("Later", &later.join("; "));
+    }
     let coders = plan.agents.iter().filter(|agent| agent.role == Role::Coder);
     let edits = match coders.count() {
         0 | 1 => "the coder receives the findings and edits files",
@@ -258,6 +265,21 @@ pub(crate) fn calls_and_cost(asked: &[Preview]) -> String {
     match asked.iter().map(|preview| preview.usd).sum::<Option<f64>>() {
         Some(usd) => format!("{calls}, about {} for the prompts", style::dollars(usd)),
         None => format!("{calls}, and its cost is unknown"),
+    }
+}
+
+/// Formats what a call of an agent usually costs, as in `a call of fixer (coder) costs about $0.30, the average of 12
+/// recorded calls`.
+fn usual_cost(caller: &LaterCaller) -> String {
+    let name = printable::line(&caller.agent.0);
+    let role = caller.role;
+    match caller.usual_usd {
+        Some(usd) => format!(
+            "a call of {name} ({role}) costs about {}, the average of {}",
+            style::dollars(usd),
+            count(caller.recorded_calls, "recorded call")
+        ),
+        None => format!("what a call of {name} ({role}) costs is not recorded yet"),
     }
 }
 

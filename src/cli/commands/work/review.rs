@@ -11,19 +11,20 @@ use jiff::Timestamp;
 use crate::cli::commands::work::{one_off, pr, pr::change::PullRequestChange, steering};
 use crate::cli::context::{
     BasicFormat, CommandContext, CommandError, CommandResult, Format, Globals, Input, Outputs,
-    ROUTES, ReportOutputs, execute, history, number, one_of, place, print,
+    ROUTES, ReportOutputs, execute, history, number, one_of, place, print, stream,
 };
 use crate::cli::report::filter::ReportFilter;
 use crate::cli::report::fix_command;
 use crate::cli::report::options::FixCommand;
+use crate::cli::style::{self, Style};
 use crate::cli::ui::dialogs::questions::{self, AskError};
-use glee_agents::Agents;
+use glee_agents::{Agents, calls::price};
 use glee_model::domain::event::{AtBase, Mode, Plan, Staged};
-use glee_model::domain::{AgentName, ExitReason, Loosened, Role, Route, SkipReason};
+use glee_model::domain::{Agent, AgentName, ExitReason, Loosened, Role, Route, SkipReason};
 use glee_protocol::text::printable;
 use glee_store::config::presets;
-use glee_store::config::schema::values::ConfirmAbove;
 use glee_store::config::settings::Settings;
+use glee_store::history::Journal;
 use glee_workflows::review::{
     self, Preview, ReviewPlanError, code::intent, disputes::rulings,
     disputes::rulings::SharedRulings,
@@ -585,23 +586,33 @@ struct PlannedReview<'a> {
 
 impl PlannedReview<'_> {
     fn dry_run(&self, format: BasicFormat, plan: &mut Plan) -> CommandResult {
-        let previews = self.previews(plan)?;
-        let detail = self.globals.verbose > 0;
-        print(&super::dry_run::render(
-            format,
-            self.globals.style(),
-            detail,
-            plan,
-            self.settings,
-            &previews,
-        ))
+        print(&self.render(format, self.globals.style(), plan)?.0)
     }
 
-    fn previews(&self, plan: &mut Plan) -> Result<Vec<Preview>, CommandError> {
+    /// Returns the plan as text or JSON, and its calls.
+    fn render(
+        &self,
+        format: BasicFormat,
+        style: Style,
+        plan: &mut Plan,
+    ) -> Result<(String, Vec<Preview>), CommandError> {
         let journal = history::open_read(self.globals, self.workspace)?;
+        let previews = self.previews(plan, journal.as_ref())?;
+        let later = review::later_callers(plan, journal.as_ref())?;
+        let detail = self.globals.verbose > 0;
+        let settings = self.settings;
+        let text = super::dry_run::render(format, style, detail, plan, settings, &previews, &later);
+        Ok((text, previews))
+    }
+
+    fn previews(
+        &self,
+        plan: &mut Plan,
+        journal: Option<&Journal>,
+    ) -> Result<Vec<Preview>, CommandError> {
         let bindings = self.shared.bindings();
         let max_age = &self.settings.rulings.max_age;
-        let bindings = rulings::known(journal.as_ref(), &bindings, max_age, Timestamp::now())?;
+        let bindings = rulings::known(journal, &bindings, max_age, Timestamp::now())?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
@@ -609,42 +620,76 @@ impl PlannedReview<'_> {
             workspace: self.workspace,
             settings: self.settings,
             agents: self.agents,
-            journal: journal.as_ref(),
+            journal,
             bindings: &bindings,
         };
         let preview = review::preview(query, plan, self.target);
         Ok(runtime.block_on(preview)?)
     }
 
-    /// Asks the user whether to start a large review. Fails if the user declines.
+    /// Asks the user whether to start a large review. Fails if the user declines. Where nobody can be asked, fails if the
+    /// prompts cost more than `budget.ci_usd`.
     fn confirm(&self, plan: &Plan) -> Result<(), CommandError> {
-        let above = self.settings.review.confirm_above;
-        let Some(above) = above.filter(|_| self.globals.interactive()) else {
+        match self.settings.budget.ci_usd {
+            Some(most) => self.refuse_above(most, plan),
+            None if self.globals.interactive() => self.ask(plan),
+            None => Ok(()),
+        }
+    }
+
+    fn refuse_above(&self, most: f64, plan: &Plan) -> Result<(), CommandError> {
+        let is_priced =
+            |agent: &Agent| agent.role == Role::Reviewer && price::of_agent(agent, None).is_some();
+        if !plan.agents.iter().any(is_priced) {
             return Ok(());
+        }
+        let style = self.globals.table_style();
+        let (text, previews) = self.render(BasicFormat::Text, style, &mut plan.clone())?;
+        let usd: f64 = previews.iter().filter_map(|preview| preview.usd).sum();
+        if usd <= most {
+            return Ok(());
+        }
+        stream::err(&text);
+        let message = format!(
+            "the prompts of this review cost about {}, which is above `budget.ci_usd` ({}), and nobody can confirm it",
+            style::dollars(usd),
+            style::dollars(most)
+        );
+        Err(CommandError::new(ExitReason::Budget, anyhow::Error::msg(message)).hint(
+            "allow the cost with `GLEE_BUDGET_USD=<dollars>` or `glee config set --user budget.usd <dollars>`, or review fewer \
+             files",
+        ))
+    }
+
+    fn ask(&self, plan: &Plan) -> Result<(), CommandError> {
+        let review = &self.settings.review;
+        let most = review
+            .confirm_above
+            .map(|most| usize::try_from(most).unwrap_or(usize::MAX));
+        let is_small = |calls: usize| match review.confirm_above_usd {
+            Some(_) => calls == 0,
+            None => most.is_none_or(|most| calls <= most),
         };
-        let is_small = |calls: usize| match above {
-            ConfirmAbove::Calls(most) => calls <= usize::try_from(most).unwrap_or(usize::MAX),
-            ConfirmAbove::Usd(_) => calls == 0,
-        };
-        if is_small(
-            plan.agents
-                .iter()
-                .filter(|agent| agent.role == Role::Reviewer && !agent.is_embedded())
-                .count()
-                * plan.shards.len(),
-        ) {
+        let reviewers = plan
+            .agents
+            .iter()
+            .filter(|agent| agent.role == Role::Reviewer && !agent.is_embedded());
+        if is_small(reviewers.count() * plan.shards.len()) {
             return Ok(());
         }
         // Only new calls are counted. A call counts as new if Glee has no recorded answer to reuse.
-        let mut previews = self.previews(&mut plan.clone())?;
+        let journal = history::open_read(self.globals, self.workspace)?;
+        let mut previews = self.previews(&mut plan.clone(), journal.as_ref())?;
         previews.retain(|preview| preview.tokens > 0);
         let usd = previews
             .iter()
             .map(|preview| preview.usd)
             .sum::<Option<f64>>();
-        let is_cheap =
-            matches!(above, ConfirmAbove::Usd(most) if usd.is_some_and(|usd| usd <= most));
-        if is_small(previews.len()) || is_cheap {
+        let is_dear = review
+            .confirm_above_usd
+            .is_some_and(|most| usd.is_none_or(|usd| usd > most));
+        let is_long = most.is_some_and(|most| previews.len() > most);
+        if previews.is_empty() || !is_dear && !is_long {
             return Ok(());
         }
         let question = format!(

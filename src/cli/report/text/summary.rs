@@ -332,7 +332,10 @@ fn proof(outcome: &Outcome) -> Vec<String> {
         style::duration(proof.millis),
         tokens(proof.usage.input_tokens, "read"),
         tokens(proof.usage.output_tokens, "written"),
-        proof.usage.usd.map_or_else(String::new, style::dollars),
+        proof
+            .usage
+            .paid_usd()
+            .map_or_else(String::new, style::dollars),
         budget_left(proof),
         format!("run {}", printable::line(outcome.run.short())),
     ]

@@ -25,7 +25,7 @@ pub(crate) fn value(recorded: &impl Serialize) -> Value {
 }
 
 pub(crate) fn run(row: &RunRow) -> Value {
-    let [short, started, mode, findings, disputes, ended, _] = lookup::cells(row);
+    let [short, started, mode, findings, disputes, cost, ended, _] = lookup::cells(row);
     let (ended, tone) = match row.exit {
         None if row.undone => (ended, "minor"),
         None => ("running or interrupted".to_owned(), "minor"),
@@ -33,7 +33,7 @@ pub(crate) fn run(row: &RunRow) -> Value {
         Some(ExitReason::FindingsOpen | ExitReason::DisputeOpen) => (ended, "warn"),
         Some(_) => (ended, "bad"),
     };
-    values! { short, started, mode, findings, disputes, ended, tone, ..value(row) }
+    values! { short, started, mode, findings, disputes, cost, ended, tone, ..value(row) }
 }
 
 pub(crate) fn dispute_row(row: &DisputeRow) -> Value {

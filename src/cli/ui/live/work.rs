@@ -191,7 +191,7 @@ impl Work {
         }
         facts.extend(
             self.spent
-                .usd
+                .paid_usd()
                 .map(|usd| format!("{} so far", style::dollars(usd))),
         );
         let line = format!("  {}", style.facts(&facts));

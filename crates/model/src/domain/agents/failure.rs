@@ -77,6 +77,20 @@ impl FailureKind {
         }
     }
 
+    /// Whether a model can have read the prompt. A service that refuses a request does not charge for it.
+    pub fn may_be_billed(self) -> bool {
+        !matches!(
+            self,
+            Self::NotInstalled
+                | Self::BadFlags
+                | Self::NotLoggedIn
+                | Self::RateLimited { .. }
+                | Self::OverQuota { .. }
+                | Self::Unavailable
+                | Self::TooLong
+        )
+    }
+
     /// Whether a later retry can succeed.
     pub fn is_transient(self) -> bool {
         matches!(

@@ -45,6 +45,16 @@ impl Usage {
         }
     }
 
+    /// The cost, unless it is unknown or nothing. Embedded agents cost nothing.
+    pub fn paid_usd(&self) -> Option<f64> {
+        self.usd.filter(|usd| *usd > 0.0)
+    }
+
+    /// Whether the cost of this call is computed from the bytes of the prompt and the answer.
+    pub fn is_by_bytes(&self) -> bool {
+        self.estimated && (self.input_tokens.is_none() || self.output_tokens.is_none())
+    }
+
     /// Subtracts `earlier` from this usage. A token count of the result is unknown if `self` or `earlier` lacks
     /// the count. All fields except the token counts are copied from `self`.
     #[must_use]
@@ -99,6 +109,15 @@ pub struct Caps {
     /// The cap `budget.usd` on the cost of the agents of all roles, in US dollars.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usd: Option<f64>,
+    /// The cap `budget.ci_usd`, which stands in for other caps in dollars where nobody can confirm the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ci_usd: Option<f64>,
+    /// The cap `budget.month_usd` on the cost of all runs of the user in a calendar month (UTC).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub month_usd: Option<f64>,
+    /// The cap `budget.request_usd` on the cost of all runs that review the same pull request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_usd: Option<f64>,
     /// The cap `budget.calls` on the calls of agents, including retries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<u64>,
@@ -109,6 +128,15 @@ pub struct Spent {
     /// The number of agent calls, including retries and calls in progress.
     pub calls: u64,
     pub usage: Usage,
+}
+
+/// The known cost of several runs, in US dollars. A cost is `None` if no cap depends on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SpentByRuns {
+    /// The cost of all runs of the user in this month.
+    pub month_usd: Option<f64>,
+    /// The cost of all runs that review the same pull request.
+    pub request_usd: Option<f64>,
 }
 
 impl Caps {

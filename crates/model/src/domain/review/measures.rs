@@ -83,6 +83,18 @@ pub struct FindingTally {
     pub micros: u64,
 }
 
+/// By what the calls of agents are added up. A day, a week and a month are of UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallGroup {
+    Day,
+    /// A week of ISO 8601, such as `2026-W48`.
+    Week,
+    Month,
+    /// The agent that was called last: a backup, if it answered.
+    Agent,
+    Role,
+}
+
 /// How often two reviewers or two judges agreed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgreementCount {

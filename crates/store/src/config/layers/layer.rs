@@ -350,7 +350,7 @@ mod tests {
             (
                 "budget: {energy: null}\n",
                 "c.yml:1:10: unknown key `budget.energy` | use one of the keys budget.tokens, budget.usd, \
-                 budget.calls, budget.duration",
+                 budget.ci_usd, budget.month_usd, budget.request_usd, budget.calls, budget.duration",
             ),
             (
                 "review:\n  on_dispute:\n    default: judg\n",
@@ -363,7 +363,7 @@ mod tests {
             (
                 "review: 3\n",
                 "c.yml:1:9: `review` must be a mapping | use one of the keys opinions, issues, reviewers, rounds, \
-                 recheck, reuse, quorum, verify, jobs, confirm_above, max_file_size, skipped, max_shard_size, \
+                 recheck, reuse, quorum, verify, jobs, confirm_above, confirm_above_usd, max_file_size, skipped, max_shard_size, \
                  context, guidelines, compare, debate, consensus, on_dispute, judge",
             ),
             (

@@ -406,7 +406,10 @@ mod tests {
         advisories.path = []
         advisories.url = none
         budget.calls = none
+        budget.ci_usd = 5.0
         budget.duration = 1h
+        budget.month_usd = none
+        budget.request_usd = none
         budget.tokens = none
         budget.usd = none
         limits.backoff = 2s
@@ -431,6 +434,7 @@ mod tests {
         redaction.secrets = true
         review.compare = auto
         review.confirm_above = 100
+        review.confirm_above_usd = none
         review.consensus.policy = panel
         review.consensus.validate = off
         review.context = blocks

@@ -9,8 +9,7 @@ use serde_json::{Value, json};
 use super::suggest::closest;
 use super::units;
 use super::values::{
-    ADAPTERS, ConfirmAbove, Count, GuidelineChoice, Hyperlink, InvalidValue, ReuseMode,
-    ReviewerChoice, ValueForm, words,
+    ADAPTERS, GuidelineChoice, Hyperlink, InvalidValue, ReuseMode, ReviewerChoice, ValueForm, words,
 };
 use glee_model::domain::{AgentName, Price as Dollars, Tag, is_inside};
 use glee_model::rules::review::mandatory;
@@ -53,29 +52,6 @@ form! {
     Money: f64 = "dollars such as 2.50",
     {"type": "number", "exclusiveMinimum": 0},
     |given| given.as_f64().filter(|dollars| *dollars > 0.0 && dollars.is_finite())
-}
-
-form! {
-    Threshold: ConfirmAbove = "a whole number of calls, or dollars such as $2 or 2 USD",
-    {"anyOf": [
-        {"type": "integer", "minimum": 0, "maximum": (u32::MAX)},
-        {"type": "string", "pattern": "^([$] ?[0-9]+([.][0-9]+)?|[0-9]+([.][0-9]+)? ?USD)$"}
-    ]},
-    |given| match given {
-        Value::String(text) => {
-            let amount = text.strip_prefix('$').or_else(|| text.strip_suffix("USD"))?.trim();
-            let is_decimal = amount.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-            amount.parse().ok().filter(|_| is_decimal).map(ConfirmAbove::Usd)
-        }
-        _ => Count::<0, { u32::MAX }>::read(given).map(ConfirmAbove::Calls),
-    };
-
-    fn write(value: &ConfirmAbove) -> Value {
-        match value {
-            ConfirmAbove::Calls(calls) => json!(calls),
-            ConfirmAbove::Usd(usd) => json!(format!("${usd}")),
-        }
-    }
 }
 
 form! {

@@ -302,14 +302,6 @@ pub const ADAPTERS: [&str; 12] = [
     "qwen", "copilot", "acp",
 ];
 
-/// If a review would exceed this limit, Glee asks the user before the review starts.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub enum ConfirmAbove {
-    Calls(u32),
-    /// The estimated cost of all prompts, in US dollars.
-    Usd(f64),
-}
-
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Hyperlink {
@@ -362,9 +354,7 @@ mod tests {
             ("review.quorum", json!(3), json!(3)),
             ("review.confirm_above", json!(0), json!(0)),
             ("review.confirm_above", json!("none"), json!("none")),
-            ("review.confirm_above", json!("$2"), json!("$2")),
-            ("review.confirm_above", json!("2.50 USD"), json!("2.50 USD")),
-            ("review.confirm_above", json!("0USD"), json!("0USD")),
+            ("review.confirm_above_usd", json!(2.5), json!(2.5)),
             ("budget.duration", json!("1h30m"), json!("1h30m")),
             ("watch.debounce", json!("0s"), json!("0s")),
             (
@@ -477,13 +467,13 @@ mod tests {
             ),
             (
                 "review.confirm_above",
-                json!("$1e3"),
-                "cannot be `$1e3`; allowed: none, or a whole number of calls, or dollars such as $2 or 2 USD",
+                json!("$2"),
+                "cannot be `$2`; allowed: none, or a whole number from 0",
             ),
             (
                 "review.confirm_above",
                 json!(-1),
-                "cannot be `-1`; allowed: none, or a whole number of calls, or dollars such as $2 or 2 USD",
+                "cannot be `-1`; allowed: none, or a whole number from 0",
             ),
             (
                 "budget.duration",

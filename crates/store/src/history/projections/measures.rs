@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use rusqlite::{Connection, OptionalExtension as _, ToSql, params};
 
+use crate::history::projections::calls::{bounded, micros};
 use crate::history::projections::problems::{Problems, STRONGER};
 use crate::history::stored_id::StoredId;
 use glee_model::domain::event::{
@@ -17,10 +18,6 @@ use glee_model::domain::{
 
 /// The name that the history stores if the model of an agent is unknown.
 const UNKNOWN: &str = "unknown";
-
-/// The maximum for each number in the usage of a call. A larger number is replaced by this maximum, so that the
-/// sums do not overflow.
-const MOST: u64 = 1_000_000_000_000;
 
 /// The maximum number of characters of a category. Reviewers choose the names of categories.
 const CATEGORY: usize = 60;
@@ -190,8 +187,7 @@ impl Measures<'_> {
             .map(drop)
     }
 
-    /// Adds the usage of a call to the sums if the agent is a reviewer or a judge, or if the call compares findings.
-    /// The calls of an aggregator count only in the sum of all calls and in the sums of comparisons.
+    /// Adds the usage of a call to the sum of all calls, and to the sums of its reviewer or judge, or of comparisons.
     fn call(
         &self,
         call: &CallId,
@@ -199,10 +195,8 @@ impl Measures<'_> {
         usage: &Usage,
         told: &CallMetadata,
     ) -> rusqlite::Result<()> {
-        let Some(role) = role_of(&call.purpose) else {
-            return Ok(());
-        };
-        if let Some(model) = &told.model {
+        let role = role_of(&call.purpose);
+        if let (Some(role), Some(model)) = (role, told.model.as_deref()) {
             let sql =
                 "UPDATE participant SET model = ?4 WHERE run = ?1 AND agent = ?2 AND role = ?3";
             self.db
@@ -211,19 +205,10 @@ impl Measures<'_> {
         }
         // Without a judge, the aggregator compares findings with earlier disputes.
         let compares = matches!(call.purpose, Purpose::Same { .. } | Purpose::Compare { .. });
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "the value is in range"
-        )]
-        let micros = usage
-            .usd
-            .map(|usd| (usd * 1e6).round().clamp(0.0, MOST as f64) as u64);
-        let number = |number: u64| number.min(MOST).cast_signed();
         let sql = "WITH own AS (SELECT role, model FROM participant
                 WHERE run = ?1 AND agent = ?2 AND role IN (?3, iif(?10, 'aggregator', ?3))),
              counted (kind, name) AS (
-                SELECT 'all', '' FROM own
+                SELECT 'all', ''
                 UNION ALL SELECT 'comparison', ?2 FROM own WHERE ?10
                 UNION ALL SELECT role, ?2 FROM own WHERE role <> 'aggregator'
                 UNION ALL SELECT iif(role = 'judge', 'judge_model', 'model'), model FROM own WHERE role <> 'aggregator')
@@ -240,10 +225,10 @@ impl Measures<'_> {
                 role,
                 self.day(),
                 usage.usd.is_none(),
-                number(millis),
-                number(usage.input_tokens.unwrap_or(0)),
-                number(usage.output_tokens.unwrap_or(0)),
-                number(micros.unwrap_or(0)),
+                bounded(millis),
+                bounded(usage.input_tokens.unwrap_or(0)),
+                bounded(usage.output_tokens.unwrap_or(0)),
+                micros(usage).unwrap_or(0),
                 compares,
             ])
             .map(drop)

@@ -14,11 +14,13 @@ use glee_model::domain::{Dispute, DisputeNumber, Finding, FindingId, KeyedAnswer
 
 use crate::history::stored_id::StoredId;
 
+pub mod calls;
 pub mod measures;
 pub mod problems;
 
-pub(crate) const VIEWS: [(&str, &str); 17] = [
+pub(crate) const VIEWS: [(&str, &str); 18] = [
     ("run", "number"),
+    ("call", "run, call"),
     ("finding", "run, id"),
     ("problem", "number"),
     ("dispute", "number"),
@@ -39,6 +41,7 @@ pub(crate) const VIEWS: [(&str, &str); 17] = [
 
 pub fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
     lists(db, event)?;
+    calls::apply(db, event)?;
     measures::apply(db, event)
 }
 
@@ -55,8 +58,14 @@ fn lists(db: &Connection, event: &Event) -> rusqlite::Result<()> {
         EventKind::Run(RunEvent::RunUndone { .. }) => write("UPDATE run SET undone = 1 WHERE id = ?1", &[&run.0]),
         EventKind::Run(RunEvent::RunRedone { .. }) => write("UPDATE run SET undone = 0 WHERE id = ?1", &[&run.0]),
         EventKind::Review(ReviewEvent::RunStarted { plan }) => write(
-            "INSERT INTO run (id, started, target, mode) VALUES (?1, ?2, ?3, ?4)",
-            params![run.0, time(*at), plan.target, json(&plan.mode)],
+            "INSERT INTO run (id, started, target, mode, request) VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![
+                run.0,
+                time(*at),
+                plan.target,
+                json(&plan.mode),
+                plan.pull_request.as_ref().map(|request| &request.link),
+            ],
         ),
         EventKind::Review(
             ReviewEvent::FindingsMerged { findings, .. } | ReviewEvent::DebateConcluded { findings, .. },

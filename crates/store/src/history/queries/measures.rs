@@ -1,14 +1,21 @@
 //! Queries the daily sums from which Glee computes the measures of `glee stats`.
 
+use std::fs;
+use std::path::Path;
+
 use jiff::Timestamp;
 use jiff::civil::Date;
-use rusqlite::params;
+use rusqlite::{Row, params};
+use tracing::warn;
 
+use crate::history::JournalError;
 use crate::history::projections::{from_json, from_time};
-use crate::history::{JournalError, store::Journal};
+use crate::history::store::{DATABASE, HISTORIES, Journal};
 use glee_model::domain::{
-    AgreementCount, Disposition, DisputeNumber, FindingTally, RunId, TallyKind,
+    AgentName, AgreementCount, CallGroup, Disposition, DisputeNumber, FindingTally, Role, RunId,
+    TallyKind,
 };
+use glee_model::rules::measures::{CallSums, dollars};
 
 /// A dispute in which a judge or a panel dismissed the finding. Revoked and ended dismissals are excluded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,6 +92,106 @@ impl Journal {
         })
     }
 
+    /// Adds up the calls that started on the day `since` (UTC) or later, of runs of every kind. Sorted by name.
+    pub fn calls(
+        &self,
+        group: CallGroup,
+        since: Option<Date>,
+    ) -> Result<Vec<CallSums>, JournalError> {
+        let name = match group {
+            CallGroup::Day => "day",
+            CallGroup::Week => "strftime('%G-W%V', day)",
+            CallGroup::Month => "substr(day, 1, 7)",
+            CallGroup::Agent => "agent",
+            CallGroup::Role => "role",
+        };
+        let sql = format!(
+            "SELECT {name}, count(*), sum(micros IS NULL), sum(millis), sum(input), sum(output), sum(micros)
+             FROM call WHERE day >= ?1 GROUP BY 1 ORDER BY 1"
+        );
+        self.rows(&sql, [first_day(since)], |row| {
+            Ok(CallSums {
+                name: row.get(0)?,
+                calls: known(row, 1)?.unwrap_or(0),
+                unpriced_calls: known(row, 2)?.unwrap_or(0),
+                millis: known(row, 3)?.unwrap_or(0),
+                input_tokens: known(row, 4)?,
+                output_tokens: known(row, 5)?,
+                usd: known(row, 6)?.map(dollars),
+            })
+        })
+    }
+
+    /// The known cost in US dollars of the calls that started on the day `since` (UTC) or later.
+    pub fn spent_since(&self, since: Date) -> Result<f64, JournalError> {
+        self.sum(
+            "SELECT sum(micros) FROM call WHERE day >= ?1",
+            &since.to_string(),
+        )
+    }
+
+    /// The known cost in US dollars of all runs that review the same pull request as the given run. 0 if that run reviews no
+    /// pull request.
+    pub fn spent_on_request_of(&self, run: &RunId) -> Result<f64, JournalError> {
+        self.sum(
+            "SELECT sum(micros) FROM call
+             WHERE run IN (SELECT id FROM run WHERE request = (SELECT request FROM run WHERE id = ?1))",
+            &run.0,
+        )
+    }
+
+    /// The known cost in US dollars of the calls in all histories of the state folder, and in this history, that started on
+    /// the day `since` (UTC) or later. Also returns the number of histories that cannot be read.
+    pub fn spent_in_all(&self, state_dir: &Path, since: Date) -> Result<(f64, u64), JournalError> {
+        let mut usd = self.spent_since(since)?;
+        let mut unread = 0;
+        let folders = fs::read_dir(state_dir.join(HISTORIES));
+        for folder in folders.into_iter().flatten().flatten() {
+            let path = folder.path().join(DATABASE);
+            if path.canonicalize().is_ok_and(|path| path == self.path) {
+                continue;
+            }
+            let spent = Self::open_read(&path).and_then(|journal| {
+                journal
+                    .map(|journal| journal.spent_since(since))
+                    .transpose()
+            });
+            match spent {
+                Ok(spent) => usd += spent.unwrap_or(0.0),
+                Err(error) => {
+                    warn!(path = %path.display(), %error, "a history is no part of the month's cost");
+                    unread += 1;
+                }
+            }
+        }
+        Ok((usd, unread))
+    }
+
+    /// What a call of this agent in this role costs on average in US dollars, and the number of calls whose cost is known.
+    /// `None` if no cost is known.
+    pub fn usual_cost(
+        &self,
+        agent: &AgentName,
+        role: Role,
+    ) -> Result<Option<(f64, u64)>, JournalError> {
+        let sql = "SELECT sum(micros), count(micros) FROM call WHERE agent = ?1 AND role = ?2";
+        let role = role.to_string();
+        let sums = self.rows(sql, params![agent.0, role], |row| {
+            Ok((known(row, 0)?, known(row, 1)?.unwrap_or(0)))
+        })?;
+        let (micros, calls) = sums.first().copied().unwrap_or_default();
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "counts of calls are far below 2^52"
+        )]
+        Ok(micros.map(|micros| (dollars(micros) / calls as f64, calls)))
+    }
+
+    fn sum(&self, sql: &str, of: &str) -> Result<f64, JournalError> {
+        let sums = self.rows(sql, [of], |row| known(row, 0))?;
+        Ok(sums.into_iter().flatten().map(dollars).sum())
+    }
+
     /// For each pair of reviewers or pair of judges, returns how often the two agreed. `kind` is
     /// [`TallyKind::Reviewer`] or [`TallyKind::Judge`], because the history records agreement only between two
     /// reviewers or two judges.
@@ -130,6 +237,11 @@ impl Journal {
 
 /// Days are stored as text. The empty text means that the period is unlimited. The empty text sorts before every
 /// day.
+pub(super) fn known(row: &Row<'_>, index: usize) -> rusqlite::Result<Option<u64>> {
+    let number: Option<i64> = row.get(index)?;
+    Ok(number.map(i64::unsigned_abs))
+}
+
 fn first_day(since: Option<Date>) -> String {
     since.map(|day| day.to_string()).unwrap_or_default()
 }

@@ -19,6 +19,7 @@ use glee_model::domain::{
     Anchor, Disposition, Dispute, DisputeId, DisputeNumber, Finding, Location, Ruler, RulingWord,
     RunId,
 };
+use glee_model::rules::measures::dollars;
 
 const ALL: &str = "run = ?1";
 const OF_DISPUTES: &str = "run = ?1 AND kind IN ('dispute_opened', 'disputes_reopened', 'route_chosen', 'ruling_given', 'dispute_settled', 'ruling_revoked', 'ruling_ended')";
@@ -220,6 +221,8 @@ impl Journal {
                 (SELECT count(*) FROM finding WHERE finding.run = run.id) AS findings,
                 (SELECT count(*) FROM finding WHERE finding.run = run.id AND mandatory) AS mandatory,
                 (SELECT count(*) FROM dispute WHERE dispute.run = id) AS disputes,
+                (SELECT sum(micros) FROM call WHERE call.run = run.id) AS micros,
+                (SELECT count(*) FROM call WHERE call.run = run.id AND micros IS NULL) AS unpriced,
                 (SELECT count(*) FROM dispute WHERE dispute.run = id AND {OPEN}) AS open_disputes,
                 EXISTS (SELECT 1 FROM event WHERE event.run = run.id AND kind = 'fix_requested') AS fixed,
                 exit = '\"agent_failed\"' AND NOT EXISTS (
@@ -248,6 +251,10 @@ impl Journal {
                 disputes: count("disputes")?,
                 open_disputes: count("open_disputes")?,
                 undone: row.get("undone")?,
+                usd: row
+                    .get::<_, Option<i64>>("micros")?
+                    .map(|micros| dollars(micros.unsigned_abs())),
+                unpriced_calls: count("unpriced")?,
             })
         })
     }

@@ -161,6 +161,10 @@ pub struct RunRow {
     pub disputes: u64,
     pub open_disputes: u64,
     pub undone: bool,
+    /// The known cost of the calls in US dollars; `null` if no call has a known cost.
+    pub usd: Option<f64>,
+    /// The number of calls whose cost is unknown. `usd` does not include them.
+    pub unpriced_calls: u64,
 }
 
 /// A stage, a checkpoint or an audit.

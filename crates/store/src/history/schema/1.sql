@@ -29,8 +29,27 @@ CREATE TABLE run (
     target  TEXT NOT NULL,
     mode    TEXT NOT NULL,
     exit    TEXT CHECK (exit IS NULL OR json_valid(exit)),
-    undone  INTEGER NOT NULL DEFAULT 0
+    undone  INTEGER NOT NULL DEFAULT 0,
+    -- The address of the pull request that the run reviews.
+    request TEXT
 ) STRICT;
+CREATE INDEX run_request ON run (request) WHERE request IS NOT NULL;
+
+-- The calls of agents in all runs. `day` is the day (UTC) on which the call started. `millis` is NULL until the call ends.
+-- Tokens and millionths of a dollar that are unknown are NULL, and never 0.
+CREATE TABLE call (
+    run    TEXT NOT NULL,
+    call   TEXT NOT NULL CHECK (json_valid(call)),
+    agent  TEXT NOT NULL,
+    role   TEXT NOT NULL,
+    day    TEXT NOT NULL,
+    millis INTEGER,
+    input  INTEGER,
+    output INTEGER,
+    micros INTEGER,
+    PRIMARY KEY (run, call)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX call_day ON call (day);
 
 -- The findings of all runs. A finding has the same `id` in each run that raised it. `was` is its former id, if it left its
 -- group in the run.

@@ -348,7 +348,7 @@ fn proof(review: &RequestReview<'_>, ignored: usize) -> String {
     let tokens = tokens
         .into_iter()
         .filter_map(|(number, did)| Some(format!("{} {did}", number_of_tokens(number?))));
-    let cost = proof.usage.usd.map(|usd| {
+    let cost = proof.usage.paid_usd().map(|usd| {
         let estimated = if proof.usage.estimated {
             " (estimated)"
         } else {

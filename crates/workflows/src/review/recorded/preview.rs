@@ -1,6 +1,8 @@
-//! Lists the requests that a run would send, for `--dry-run`.
+//! Lists the requests that a run would send and estimates their cost, for `--dry-run`.
 
 use std::path::Path;
+
+use serde::Serialize;
 
 use crate::review::plan::shard_limit;
 use crate::review::recorded::reuse::{self, Archive};
@@ -10,16 +12,13 @@ use crate::review::{
 };
 use crate::run::{error::RunError, redaction::Redaction};
 use glee_agents::{Agents, calls::price};
-use glee_model::domain::event::{CallId, Plan};
+use glee_model::domain::event::{CallId, Mode, Plan};
 use glee_model::domain::{AgentName, Coverage, ReusedFrom, Role};
 use glee_protocol::{prompts, request::Request};
 use glee_store::config::schema::values::ReuseMode;
 use glee_store::config::settings::Settings;
 use glee_store::history::{queries::rows::Binding, store::Journal};
 use glee_workspace::{Target, root::Workspace};
-
-/// The average number of bytes per token of English text and code.
-const BYTES_A_TOKEN: u64 = 4;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Preview {
@@ -37,6 +36,47 @@ pub struct Preview {
     /// The estimated price of the prompt's tokens in US dollars. The estimate does not include the answer, and
     /// does not include files that the agent reads by itself. `usd` is `None` if the price is unknown.
     pub usd: Option<f64>,
+}
+
+/// An agent whose calls depend on the findings: a coder, a judge or an aggregator.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LaterCaller {
+    pub agent: AgentName,
+    pub role: Role,
+    /// What a call of the agent in this role cost on average in the history, in US dollars; `null` if no cost is recorded.
+    pub usual_usd: Option<f64>,
+    /// The number of recorded calls whose cost is known.
+    pub recorded_calls: u64,
+}
+
+/// Lists the agents whose calls depend on the findings, without the embedded agents.
+pub fn later_callers(plan: &Plan, journal: Option<&Journal>) -> Result<Vec<LaterCaller>, RunError> {
+    let is_asked = |role| match plan.mode {
+        Mode::Review => false,
+        Mode::Fix => role == Role::Coder,
+        Mode::Arbitrate => matches!(role, Role::Coder | Role::Judge),
+    };
+    let agents = plan.agents.iter().filter(|agent| is_asked(agent.role));
+    let mut callers: Vec<LaterCaller> = Vec::new();
+    for agent in agents.chain(&plan.comparers) {
+        let is_listed = callers
+            .iter()
+            .any(|listed| listed.agent == agent.name && listed.role == agent.role);
+        if is_listed || agent.is_embedded() {
+            continue;
+        }
+        let usual = match journal {
+            Some(journal) => journal.usual_cost(&agent.name, agent.role)?,
+            None => None,
+        };
+        callers.push(LaterCaller {
+            agent: agent.name.clone(),
+            role: agent.role,
+            usual_usd: usual.map(|(usd, _)| usd),
+            recorded_calls: usual.map_or(0, |(_, calls)| calls),
+        });
+    }
+    Ok(callers)
 }
 
 /// What the requests of a planned run depend on beside the plan and the target.
@@ -122,9 +162,9 @@ pub async fn preview(
             let tokens = if reviewer.is_embedded() {
                 0
             } else {
-                (prompt_bytes as u64).div_ceil(BYTES_A_TOKEN)
+                price::tokens(prompt_bytes as u64)
             };
-            let usd = match price::of_agent(reviewer) {
+            let usd = match price::of_agent(reviewer, None) {
                 Some(price) => Some(tokens as f64 * price.input / 1e6),
                 None => (tokens == 0).then_some(0.0),
             };

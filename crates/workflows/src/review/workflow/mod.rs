@@ -542,7 +542,11 @@ impl ReviewWorkflow {
             // Without a comparison, findings that may be the same stay side by side, so a run does not wait for a
             // larger budget.
             compare: review.compare == Compare::Auto
-                && !budget::is_used_up(&self.resources.settings, &self.state.spent),
+                && !budget::is_used_up(
+                    &self.resources.settings,
+                    &self.state.spent,
+                    &self.resources.by_runs,
+                ),
             rounds: if self.state.fixing.is_some() {
                 0
             } else {

@@ -20,13 +20,13 @@ use glee_workspace::root::Workspace;
 
 pub(crate) fn table(rows: &[RunRow], look: Style) -> String {
     let head = [
-        "RUN", "STARTED", "MODE", "FINDINGS", "DISPUTES", "ENDED", "TARGET",
+        "RUN", "STARTED", "MODE", "FINDINGS", "DISPUTES", "COST", "ENDED", "TARGET",
     ];
-    let rows: Vec<[String; 7]> = [head.map(str::to_owned)]
+    let rows: Vec<[String; 8]> = [head.map(str::to_owned)]
         .into_iter()
         .chain(rows.iter().map(cells))
         .collect();
-    style::table(&rows, &[3])
+    style::table(&rows, &[3, 5])
         .iter()
         .map(|line| {
             look.cut(line, look.width)
@@ -36,8 +36,8 @@ pub(crate) fn table(rows: &[RunRow], look: Style) -> String {
         .collect()
 }
 
-/// Returns the id, the start, the mode, the findings, the disputes, the end and the target of a run.
-pub(crate) fn cells(row: &RunRow) -> [String; 7] {
+/// Returns the id, the start, the mode, the findings, the disputes, the cost, the end and the target of a run.
+pub(crate) fn cells(row: &RunRow) -> [String; 8] {
     let disputes = match row.open_disputes {
         // No dispute of this run is open, but a finding of this run has an open dispute from an earlier run.
         0 if row.exit == Some(ExitReason::DisputeOpen) => {
@@ -62,6 +62,7 @@ pub(crate) fn cells(row: &RunRow) -> [String; 7] {
         mode,
         style::thousands(row.findings),
         disputes,
+        style::cost(row.usd, row.unpriced_calls).unwrap_or_else(|| "-".to_owned()),
         ended(row),
         printable::line(&row.target),
     ]

@@ -115,7 +115,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         Rest::Stopped => cause.unwrap_or(ExitReason::Signal(2)),
         Rest::OverBudget => {
             let then = format!("repeat the command with `--seed {seed}`");
-            budget::notices(&limits, &outcome.spent, &then)
+            budget::notices(&limits, &outcome.spent, &outcome.by_runs, &then)
                 .iter()
                 .for_each(|notice| globals.say(notice));
             ExitReason::Budget

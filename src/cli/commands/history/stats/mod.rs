@@ -16,7 +16,7 @@ use crate::cli::context::{CommandResult, Globals, JsonFlag, Viewer, history, pre
 use crate::cli::report::Format;
 use crate::cli::report::html;
 use crate::cli::report::outputs::{self, Outputs, ReportOutput};
-use glee_model::domain::{ExitReason, TallyKind};
+use glee_model::domain::{CallGroup, ExitReason, TallyKind};
 use glee_model::rules::measures::{Measures, PairAgreement, ReviewStatistics};
 use glee_store::history::{Journal, JournalError};
 
@@ -32,6 +32,7 @@ dismissed findings exclude held disputes.
 Examples:
   glee stats                             a table that fits on the screen
   glee stats --by judge --since 90d      every measure of the judges
+  glee stats --by month                  what all calls used, with the cost
   glee stats --html stats.html           a page for the browser
   glee stats --json
   glee stats audit --judge opus --sample 20"
@@ -39,7 +40,8 @@ Examples:
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Option<Command>,
-    /// Print every measure of reviewers, judges, models, categories or weaknesses (`-v`: of all five)
+    /// Print every measure of reviewers, judges, models, categories or weaknesses (`-v`: of all five), or what all calls
+    /// used by day, week, month, agent or role
     #[arg(long, value_enum, value_name = "WHAT")]
     by: Option<By>,
     /// Count only findings and calls since this day (UTC): a date (2026-11-01), or an age (90d)
@@ -70,6 +72,30 @@ enum By {
     Category,
     /// The weakness in the CWE list
     Cwe,
+    /// The day (UTC) on which a call started
+    Day,
+    /// The week
+    Week,
+    /// The month
+    Month,
+    /// The agent, of any role
+    Agent,
+    /// The role
+    Role,
+}
+
+impl By {
+    /// By what calls are added up, if this selects no list of measures.
+    fn calls(self) -> Option<CallGroup> {
+        match self {
+            Self::Reviewer | Self::Judge | Self::Model | Self::Category | Self::Cwe => None,
+            Self::Day => Some(CallGroup::Day),
+            Self::Week => Some(CallGroup::Week),
+            Self::Month => Some(CallGroup::Month),
+            Self::Agent => Some(CallGroup::Agent),
+            Self::Role => Some(CallGroup::Role),
+        }
+    }
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
@@ -107,9 +133,10 @@ fn show(args: &Args, globals: &Globals, found: &ReviewStatistics) -> CommandResu
         return print(&pretty(found));
     }
     let style = globals.style();
-    Viewer::new(globals, false).show(&match args.by.is_some() || globals.verbose > 0 {
-        true => text::statistics(style, found),
-        false => table::statistics(style, found),
+    Viewer::new(globals, false).show(&match &found.calls {
+        Some(calls) => table::calls(style, calls),
+        None if args.by.is_some() || globals.verbose > 0 => text::statistics(style, found),
+        None => table::statistics(style, found),
     })?;
     Ok(ExitReason::Clean)
 }
@@ -146,6 +173,10 @@ fn statistics(
             .transpose()?,
         categories: list(By::Category, TallyKind::Category)?,
         weaknesses: list(By::Cwe, TallyKind::Cwe)?,
+        calls: by
+            .and_then(By::calls)
+            .map(|group| journal.calls(group, since))
+            .transpose()?,
         reviewer_agreement: pairs(By::Reviewer, TallyKind::Reviewer)?,
         judge_agreement: pairs(By::Judge, TallyKind::Judge)?,
     })

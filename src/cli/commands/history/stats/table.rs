@@ -1,9 +1,9 @@
 //! Formats statistics as a table that fits on a screen of 80 columns and 24 rows.
 
 use super::text::{nothing, since};
-use crate::cli::style::{self, Style, count, dollars, thousands};
+use crate::cli::style::{self, Style, count, thousands};
 use glee_model::rules::interval::Share;
-use glee_model::rules::measures::{Measures, ReviewStatistics};
+use glee_model::rules::measures::{CallSums, Measures, ReviewStatistics};
 use glee_protocol::text::printable;
 
 /// The maximum number of rows of the lists of reviewers, judges, categories and weaknesses.
@@ -11,6 +11,9 @@ const MOST: [usize; 4] = [4, 2, 2, 2];
 
 /// The minimum width of a name, in columns.
 const NAME: usize = 12;
+
+/// The maximum width of the name of an agent in the table of calls, in columns.
+const NAME_OF_CALLS: usize = 24;
 
 pub(crate) fn statistics(style: Style, found: &ReviewStatistics) -> String {
     if let Some(nothing) = nothing(found) {
@@ -35,7 +38,7 @@ pub(crate) fn statistics(style: Style, found: &ReviewStatistics) -> String {
             "{} in {}, {}{}",
             count(all.calls, "call"),
             style::duration(all.millis),
-            cost(all),
+            cost(all.usd, all.unpriced_calls),
             comparisons(found)
         ),
     ];
@@ -103,7 +106,7 @@ fn row(measures: &Measures, is_judge: bool) -> [String; 5] {
         if measures.calls == 0 {
             String::new()
         } else {
-            cost(measures)
+            cost(measures.usd, measures.unpriced_calls)
         },
     ]
 }
@@ -137,13 +140,42 @@ fn comparisons(found: &ReviewStatistics) -> String {
     }
 }
 
-/// Formats the cost in dollars. A `+` after the amount means that the cost of some calls is unknown.
-fn cost(measures: &Measures) -> String {
-    let more = if measures.unpriced_calls > 0 { "+" } else { "" };
-    measures.usd.map_or_else(
-        || "cost unknown".to_owned(),
-        |usd| format!("{}{more}", dollars(usd)),
-    )
+/// Formats the cost, or states that it is unknown.
+fn cost(usd: Option<f64>, unpriced_calls: u64) -> String {
+    style::cost(usd, unpriced_calls).unwrap_or_else(|| "cost unknown".to_owned())
+}
+
+/// Formats what the calls of each day, week, month, agent or role used.
+pub(crate) fn calls(style: Style, sums: &[CallSums]) -> String {
+    if sums.is_empty() {
+        return "No call is recorded. Start a review with `glee review`.\n".to_owned();
+    }
+    let tokens = |number: Option<u64>| number.map_or_else(|| "-".to_owned(), thousands);
+    let mut rows = vec![["", "CALLS", "TIME", "READ", "WRITTEN", "COST"].map(str::to_owned)];
+    rows.extend(sums.iter().map(|sums| {
+        [
+            style.cut(&printable::line(&sums.name), NAME_OF_CALLS),
+            thousands(sums.calls),
+            style::duration(sums.millis),
+            tokens(sums.input_tokens),
+            tokens(sums.output_tokens),
+            style::cost(sums.usd, sums.unpriced_calls).unwrap_or_else(|| "-".to_owned()),
+        ]
+    }));
+    let mut lines = style::table(&rows, &[1, 2, 3, 4, 5]).into_iter();
+    let head = style.strong(lines.next().unwrap_or_default());
+    let unpriced = sums.iter().map(|sums| sums.unpriced_calls).sum::<u64>();
+    let note = (unpriced > 0).then(|| {
+        style.faint(format!(
+            "The cost of {} is unknown, and no part of the sums.",
+            count(unpriced, "call")
+        ))
+    });
+    std::iter::once(head)
+        .chain(lines)
+        .chain(note)
+        .map(|line| style.cut(&line, style.width) + "\n")
+        .collect()
 }
 
 #[cfg(test)]

@@ -403,6 +403,7 @@ impl Fold {
                 } else {
                     Purpose::Respond { round: 1 }
                 };
+                self.count_unpriced();
                 let answer = CallAnswer::Respond {
                     responses,
                     complete: true,
@@ -449,7 +450,8 @@ impl Fold {
                 let answer = CallAnswer::Recheck {
                     checks: vec![check],
                 };
-                // The measures ignore calls of agents that are not in the plan.
+                // Only the sum of all calls contains calls of agents that are not in the plan.
+                self.count_unpriced();
                 Some((
                     run,
                     finished(
@@ -541,6 +543,17 @@ impl Fold {
                 ))
             }
         }
+    }
+
+    /// Counts a call of the coder, or of an agent that is not in the plan.
+    fn count_unpriced(&mut self) {
+        let sum = self
+            .sums
+            .entry((TallyKind::All, String::new()))
+            .or_default();
+        sum.calls += 1;
+        sum.unpriced += 1;
+        sum.millis += 1500;
     }
 
     pub(super) fn tallies(&self) -> BTreeMap<(TallyKind, String), FindingTally> {
