@@ -391,6 +391,7 @@ fn words_of_others_cannot_leave_their_fence() {
         rulings,
         focus,
         guidelines,
+        intent,
         recheck,
         ..
     }) = &mut task
@@ -402,6 +403,7 @@ fn words_of_others_cannot_leave_their_fence() {
         focus.push(hostile.clone());
         guidelines[0].id.clone_from(&hostile);
         guidelines[0].text = hostile.as_str().into();
+        intent[0].text = hostile.as_str().into();
         recheck[0].title = hostile.as_str().into();
     }
     let text = render(
@@ -423,7 +425,7 @@ fn words_of_others_cannot_leave_their_fence() {
         .count();
     assert_eq!(
         (opened, alone(&format!(">>>GLEE-DATA-END mark={MARK}"))),
-        (7, 7)
+        (8, 8)
     );
 }
 

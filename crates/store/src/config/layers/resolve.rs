@@ -449,6 +449,7 @@ mod tests {
         review.language = none
         review.max_file_size = 1MiB
         review.max_shard_size = 128KiB
+        review.older = show
         review.on_dispute.default = judge
         review.on_dispute.prompt_user = true
         review.opinions.mandatory = [MUST]

@@ -81,8 +81,14 @@ pub(crate) fn changed(
     let Some(plan) = &state.plan else {
         return Ok(None);
     };
-    let from = state.reused.values().flat_map(|reuse| &reuse.from);
-    let runs: BTreeSet<&RunId> = from.map(|from| &from.run).collect();
+    let mut runs: BTreeSet<&RunId> = BTreeSet::new();
+    for ((reviewer, _), reuse) in &state.reused {
+        // An embedded reviewer is not told.
+        let mut agents = plan.agents.iter();
+        if agents.any(|agent| agent.name == *reviewer && !agent.is_embedded()) {
+            runs.extend(reuse.from.iter().map(|from| &from.run));
+        }
+    }
     let mut others = Vec::new();
     for run in runs {
         let before = journal.plan(run)?;
@@ -138,7 +144,8 @@ mod tests {
             let sent = found
                 .iter()
                 .flat_map(|intent| below(&intent.from, &intent.text));
-            let size: usize = sent.map(|line| line.len() + LINE).sum();
+            // A prompt adds a colon, a space and a line end to these lines.
+            let size: usize = sent.map(|line| line.len() + 3).sum();
             let last = found.last().unwrap();
             let ends_cut = last.text.as_written().ends_with(CUT);
             assert_eq!(
