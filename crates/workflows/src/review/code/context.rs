@@ -49,7 +49,7 @@ enum NameRank {
     Own,
     /// Changed lines contain the name: its definitions are listed, and its uses if it is rare.
     Changed,
-    /// Only lines around the changed ones contain the name: its definitions are listed.
+    /// Only lines around the changed ones contain the name: its definition is listed if there is only one.
     Context,
 }
 
@@ -102,6 +102,9 @@ impl Elsewhere {
             };
             if rank == NameRank::Context || rank == NameRank::Changed && uses.len() > RARE {
                 uses.clear();
+            }
+            if rank == NameRank::Context && definitions.len() > 1 {
+                definitions.clear();
             }
             uses.sort_by_key(|place| !folders.contains(folder(&place.path)));
             uses.truncate(USES);
