@@ -172,7 +172,9 @@ fn a_crate_stays_where_it_belongs() {
 /// The places that may read what agents wrote as it is written: they compare and search it, or make it harmless.
 const READERS: &[&str] = &[
     "cli/report/kept.rs",
+    "workspace/code/citation.rs",
     "workspace/code/cited.rs",
+    "workspace/code/reach.rs",
     "builtin",
     "domain",
     "history/projections",
