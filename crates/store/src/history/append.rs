@@ -13,7 +13,8 @@ use tracing::{debug, warn};
 
 use super::open::fault;
 use super::{JournalError, chain};
-use crate::history::projections::{self, OPEN, from_json, time};
+use crate::history::columns::{from_json, json, time};
+use crate::history::projections::{self, OPEN};
 use crate::history::redacted;
 use crate::history::store::{Journal, backup_of};
 use glee_model::domain::event::{DisputeEvent, Event, EventKind, RunEvent, Settlement};
@@ -365,7 +366,7 @@ impl<'a> Tail<'a> {
         };
         self.seq += 1;
         self.events += 1;
-        let body = projections::json(&kind);
+        let body = json(&kind);
         let at = time(self.at);
         debug!(
             seq = self.seq,

@@ -6,6 +6,7 @@
 
 mod append;
 mod chain;
+mod columns;
 mod error;
 mod open;
 pub mod projections;

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::JournalError;
 use super::open::fault;
-use crate::history::projections;
+use crate::history::columns;
 use crate::history::queries::rows::{DisputeFilter, DisputeRecord, RulingFilter};
 use crate::history::store::Journal;
 use crate::history::stored_id::StoredId;
@@ -44,7 +44,7 @@ impl Journal {
             other.rows("SELECT dispute, body FROM record", [], |row| row.try_into())?;
         for record in other.disputes_numbered(&numbers)?.into_values() {
             let id = DisputeId::of(&record.run, record.dispute.finding.id).0;
-            copied.push((id, projections::json(&record)));
+            copied.push((id, columns::json(&record)));
         }
         copied.retain(|(id, _)| !own.contains(id));
         self.db
@@ -80,7 +80,7 @@ impl Journal {
             Ok(SharedDispute {
                 id: DisputeId(row.get("dispute")?),
                 source: row.get("source")?,
-                record: projections::from_json(row, "body")?,
+                record: columns::from_json(row, "body")?,
             })
         })?;
         found.retain(|shared| !own.contains(&shared.id.0) && passes(&shared.record, filter));

@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 use rusqlite::{Connection, params};
 
-use crate::history::projections::json;
+use crate::history::columns::json;
 use glee_model::domain::Usage;
 use glee_model::domain::event::{Event, EventKind, RunEvent};
 

@@ -2,16 +2,14 @@
 //! rebuild of the views from the events gives the same rows.
 
 use jiff::Timestamp;
-use rusqlite::types::Type;
-use rusqlite::{Connection, Row, ToSql, params};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use rusqlite::{Connection, ToSql, params};
 
 use glee_model::domain::event::{
     ConsensusEvent, DisputeEvent, Event, EventKind, ReviewEvent, RunEvent, WatchEvent,
 };
 use glee_model::domain::{Dispute, DisputeNumber, Finding, FindingId, KeyedAnswer, RunId};
 
+use crate::history::columns::{json, time};
 use crate::history::stored_id::StoredId;
 
 pub mod calls;
@@ -231,30 +229,4 @@ fn keep(db: &Connection, dispute: DisputeNumber, named: &[FindingId]) -> rusqlit
             (SELECT finding, tag, title, location, raised_by FROM judged WHERE dispute = ?1 ORDER BY finding LIMIT 1)
         WHERE number = ?1 AND finding NOT IN (SELECT finding FROM judged WHERE dispute = ?1)";
     db.prepare_cached(sql)?.execute([number]).map(drop)
-}
-
-/// Formats a time in UTC with six decimals, so that sorting the texts also sorts the times.
-pub fn time(at: Timestamp) -> String {
-    format!("{at:.6}")
-}
-
-pub fn json(value: &impl Serialize) -> String {
-    serde_json::to_string(value).expect("recorded types are plain data with text keys")
-}
-
-/// Reads a column that [`json`] wrote. `NULL` in SQL becomes `null` in JSON.
-pub fn from_json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
-    let text: Option<String> = row.get(column)?;
-    serde_json::from_str(text.as_deref().unwrap_or("null"))
-        .map_err(|error| unreadable(row, column, error))
-}
-
-pub(crate) fn from_time<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
-    let text: Option<String> = row.get(column)?;
-    serde_json::from_value(text.into()).map_err(|error| unreadable(row, column, error))
-}
-
-fn unreadable(row: &Row<'_>, column: &str, error: serde_json::Error) -> rusqlite::Error {
-    let index = row.as_ref().column_index(column).unwrap_or(0);
-    rusqlite::Error::FromSqlConversionFailure(index, Type::Text, Box::new(error))
 }

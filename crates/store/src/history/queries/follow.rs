@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use rusqlite::Params;
 
-use crate::history::projections::from_time;
+use crate::history::columns::from_time;
 use crate::history::queries::query::event;
 use crate::history::{JournalError, store::Journal};
 use glee_model::domain::RunId;

@@ -9,7 +9,7 @@ use rusqlite::{Row, params};
 use tracing::warn;
 
 use crate::history::JournalError;
-use crate::history::projections::{from_json, from_time};
+use crate::history::columns::{from_json, from_time};
 use crate::history::store::{DATABASE, HISTORIES, Journal};
 use glee_model::domain::{
     AgentName, AgreementCount, CallGroup, Disposition, DisputeNumber, FindingTally, Role, RunId,

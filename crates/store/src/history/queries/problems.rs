@@ -2,7 +2,7 @@
 
 use rusqlite::params;
 
-use crate::history::projections::from_json;
+use crate::history::columns::from_json;
 use crate::history::stored_id::StoredId;
 use crate::history::{JournalError, store::Journal};
 use glee_model::domain::{Finding, FindingId, ProblemKey, RunId};

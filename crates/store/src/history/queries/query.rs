@@ -7,7 +7,8 @@ use jiff::tz::TimeZone;
 use rusqlite::types::Value;
 use rusqlite::{Params, Row, params_from_iter};
 
-use crate::history::projections::{OPEN, from_json, from_time, json, time};
+use crate::history::columns::{from_json, from_time, json, time};
+use crate::history::projections::OPEN;
 use crate::history::queries::rows::{
     Binding, DisputeFilter, DisputeRecord, DisputeRow, OtherRunRow, Reopened, RulingFilter, RunRow,
     StageRow,
