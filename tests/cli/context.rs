@@ -156,6 +156,8 @@ struct Cause {
 
 /// Whether a line of the list of places, `name: path:line, line; path:first-last`, names the line.
 fn names(places: &str, path: &str, line: u32) -> bool {
+    // The fence puts a colon before each line.
+    let places = places.trim_start_matches(": ");
     let (_, at) = places.split_once(": ").unwrap_or_default();
     at.split("; ").any(|file| {
         let Some((named, lines)) = file.trim().rsplit_once(':') else {
