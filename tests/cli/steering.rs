@@ -10,6 +10,12 @@ fn branch() -> Sandbox {
     sandbox.git(&["commit", "-q", "-m", "Configure the review"]);
     sandbox.git(&["checkout", "-q", "-b", "change"]);
     sandbox.write("new.py", "def run(text):\n    return eval(text)  # new\n");
+    // A finding in code that the change does not touch would be older, and would not block.
+    let app = sandbox.read("app.py");
+    sandbox.write(
+        "app.py",
+        app.replacen("return eval(text)", "return eval(text, {})", 1),
+    );
     sandbox
 }
 

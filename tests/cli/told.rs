@@ -359,7 +359,7 @@ fn instructions_focus_and_language_of_one_run_are_told_and_ask_again() {
     for (args, problem) in [
         (["--instructions", " "], "the instructions are empty"),
         (["--instructions", "@none.md"], "there is no file `none.md`"),
-        (["--focus", ""], "cannot be"),
+        (["--focus", ""], "--focus"),
     ] {
         let output = sandbox.glee(&[&["review", "a.py"], &args[..]].concat());
         assert_eq!(output.code, 2, "{output}");

@@ -74,6 +74,11 @@ pub(crate) fn reason(path: &str, text: &str, is_new: bool) -> Option<SkipReason>
     is_skipped.then_some(reason)
 }
 
+/// Whether a folder, or one above it, holds copies of other people's code.
+pub(crate) fn is_vendored(folder: &str) -> bool {
+    matches!(named(&format!("{folder}/x")), Some(Named::Vendored))
+}
+
 /// Whether a tool writes files of this name.
 pub(crate) fn is_generated_name(path: &str) -> bool {
     matches!(

@@ -42,6 +42,8 @@ const HEAD: usize = 8 << 10;
 pub enum Selected {
     /// The user requested the file by its path, so the file is reviewed even if it is generated.
     ByName,
+    /// Below a folder that the user named, and that is vendored itself.
+    InVendored,
     ByWalk,
 }
 
@@ -82,7 +84,12 @@ pub fn text(
         _ => by_rule::reason(path, &text, is_new)
             .or_else(|| is_marked(&text, before).then_some(SkipReason::Generated)),
     };
-    match skipped.filter(|_| chosen == Selected::ByWalk) {
+    let is_left_out = |reason: &SkipReason| match chosen {
+        Selected::ByName => false,
+        Selected::InVendored => *reason != SkipReason::Vendored,
+        Selected::ByWalk => true,
+    };
+    match skipped.filter(is_left_out) {
         Some(reason) => Err(reason),
         None => Ok(reviewed(path, text)),
     }

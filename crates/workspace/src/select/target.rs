@@ -15,7 +15,7 @@ use crate::select::attributes::{ASKED, Attributes};
 use crate::select::filter::{Before, Selected};
 use crate::select::ignores::Ignores;
 use crate::select::selection::{SelectOptions, Selection, Target, TargetSpec};
-use crate::select::{filter, notebook, shards, walk};
+use crate::select::{by_rule, filter, notebook, shards, walk};
 use crate::{Result, Workspace, WorkspaceError};
 use glee_model::domain::{Skip, SkipReason};
 use glee_protocol::request::SourceFile;
@@ -118,11 +118,15 @@ impl Workspace {
                 chosen.insert(relative, Selected::ByName);
                 continue;
             }
+            let how = match by_rule::is_vendored(&filter::path_text(&relative)) {
+                true => Selected::InVendored,
+                false => Selected::ByWalk,
+            };
             let entries = walk::walk(&self.root, &relative, &mut ignores, &mut is_excluded);
             for (path, kind) in entries.map_err(unreadable)? {
                 match kind {
                     Some(kind) if kind.is_file() => {
-                        chosen.entry(path).or_insert(Selected::ByWalk);
+                        chosen.entry(path).or_insert(how);
                     }
                     Some(_) => selection.skip(&path, SkipReason::NotAFile),
                     None => selection.skip(&path, SkipReason::Unreadable),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::FromArgMatches as _;
+use clap::builder::NonEmptyStringValueParser;
 use jiff::Timestamp;
 
 use crate::cli::commands::work::{one_off, pr, pr::change::PullRequestChange, steering};
@@ -111,7 +112,7 @@ pub(crate) struct Args {
     model: Option<String>,
     /// The subjects that the reviewers of this run look for first, such as `security,performance` [default:
     /// agents.NAME.focus]
-    #[arg(long, value_name = "SUBJECT", value_delimiter = ',')]
+    #[arg(long, value_name = "SUBJECT", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
     focus: Vec<String>,
     /// What the reviewers are to look at in this run, as a text, or in a file (`@-`: standard input)
     #[arg(long, value_name = "TEXT|@FILE")]
