@@ -168,7 +168,13 @@ fn a_change_does_not_hide_its_files_from_its_review() {
     let outcome = json(&sandbox.glee(&args).stdout);
     assert_eq!(
         covered(&outcome),
-        [".gleeignore", "new.py", "sub/.gleeignore", "sub/new.py"],
+        [
+            ".gleeignore",
+            "app.py",
+            "new.py",
+            "sub/.gleeignore",
+            "sub/new.py"
+        ],
         "{outcome}"
     );
     let told = titles(&outcome)

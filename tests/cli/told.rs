@@ -371,6 +371,7 @@ fn instructions_focus_and_language_of_one_run_are_told_and_ask_again() {
         prompt,
         "{% for file in files %}{{ file.text }}{% endfor %}\n{{ closing }}\n",
     );
+    assert_eq!(sandbox.glee(&["trust"]).code, 0);
     let output = sandbox.glee(&[
         "review",
         "a.py",
