@@ -241,7 +241,13 @@ fn plant(scene: &mut Scene, carrier: Carrier, text: &str) -> Vec<String> {
             return vec![".".to_owned()];
         }
         Carrier::CommitMessage | Carrier::Branch => {
-            scene.write("app.py", format!("{CODE}# more\n"));
+            // The finding is about line 2, so the change has to be, too.
+            let changed: Vec<String> = CODE
+                .lines()
+                .zip(1..)
+                .map(|(line, at)| format!("{line}{}", if at == 2 { "  # more" } else { "" }))
+                .collect();
+            scene.write("app.py", changed.join("\n") + "\n");
             let name = branch(text);
             let base = if carrier == Carrier::Branch {
                 let head = scene.git(&["rev-parse", "HEAD"]);

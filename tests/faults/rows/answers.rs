@@ -17,7 +17,7 @@ pub(crate) fn add(cases: &mut Cases) {
             "an apology",
             "I am sorry, I cannot help with that.\n".into(),
         ),
-        ("an error", "Error: rate limit reached\n".into()),
+        ("an error", "Error: the model did not answer\n".into()),
         (
             "half a JSON",
             "{\"findings\": [{\"severity\": \"MUST\", \"title\": \"x".into(),
