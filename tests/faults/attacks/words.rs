@@ -397,7 +397,9 @@ pub(crate) fn add(cases: &mut Cases) {
     const ROW: &str = "attack: planted words";
     for (number, (name, text)) in payloads().into_iter().enumerate() {
         // Two thirds of the product: every payload meets six carriers, every carrier two thirds of the payloads.
-        let carriers = Carrier::ALL.into_iter().enumerate();
+        // The second finding of a history is F2 since a missing place is asked about, and the scripted coder knows F1 only.
+        let is_tried = |(_, carrier): &(usize, Carrier)| *carrier != Carrier::History;
+        let carriers = Carrier::ALL.into_iter().enumerate().filter(is_tried);
         for carrier in carriers
             .filter(|(place, _)| (place + number) % 3 != 0)
             .map(|(_, carrier)| carrier)
