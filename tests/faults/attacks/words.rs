@@ -397,7 +397,7 @@ pub(crate) fn add(cases: &mut Cases) {
     const ROW: &str = "attack: planted words";
     for (number, (name, text)) in payloads().into_iter().enumerate() {
         // Two thirds of the product: every payload meets six carriers, every carrier two thirds of the payloads.
-        // The second finding of a history is F2 since a missing place is asked about, and the scripted coder knows F1 only.
+        // Left out: they fail, because the second finding is F2 and the scripted coder answers F1. Not looked into yet.
         let is_tried = |(_, carrier): &(usize, Carrier)| *carrier != Carrier::History;
         let carriers = Carrier::ALL.into_iter().enumerate().filter(is_tried);
         for carrier in carriers
