@@ -304,6 +304,9 @@ fn plant(scene: &mut Scene, carrier: Carrier, text: &str) -> Vec<String> {
             );
             let earlier = scene.arbitrate();
             inert(&earlier);
+            // The finding of the earlier run keeps the number 1.
+            let objection = OBJECTION.replace("F1", "F2");
+            scene.play("fix", "respond", [obey.clone(), emit(&objection)]);
             scene.play("rev", "review", [obey.clone(), emit(REVIEW)]);
             scene.play("jud", "judge", [obey, emit(&enforce())]);
         }
@@ -311,11 +314,13 @@ fn plant(scene: &mut Scene, carrier: Carrier, text: &str) -> Vec<String> {
     vec!["app.py".to_owned()]
 }
 
-/// The result of a run, without the number of earlier disputes.
+/// The result of a run, without the numbers, which depend on earlier findings and disputes.
 fn verdict(report: &Output) -> serde_json::Value {
     let mut essence = essence(report);
     for finding in essence["findings"].as_array_mut().into_iter().flatten() {
-        finding.as_array_mut().expect("a finding is a list").pop();
+        let parts = finding.as_array_mut().expect("a finding is a list");
+        parts.pop();
+        parts.remove(0);
     }
     essence
 }
@@ -397,9 +402,7 @@ pub(crate) fn add(cases: &mut Cases) {
     const ROW: &str = "attack: planted words";
     for (number, (name, text)) in payloads().into_iter().enumerate() {
         // Two thirds of the product: every payload meets six carriers, every carrier two thirds of the payloads.
-        // Left out: they fail, because the second finding is F2 and the scripted coder answers F1. Not looked into yet.
-        let is_tried = |(_, carrier): &(usize, Carrier)| *carrier != Carrier::History;
-        let carriers = Carrier::ALL.into_iter().enumerate().filter(is_tried);
+        let carriers = Carrier::ALL.into_iter().enumerate();
         for carrier in carriers
             .filter(|(place, _)| (place + number) % 3 != 0)
             .map(|(_, carrier)| carrier)

@@ -57,8 +57,8 @@ pub struct ChangeReach {
 }
 
 impl ChangeReach {
-    /// Reads a change. Returns `None` if no file has a diff: without its base, nothing can be older. `now` has the present
-    /// text of a file, which can have been changed again. `unread` are changed files that nobody was sent.
+    /// Reads a change. Returns `None` if a file is under review as a whole: without its base, nothing can be older. `now`
+    /// has the present text of a file, which can have been changed again. `unread` are changed files that nobody was sent.
     pub fn of<'f>(
         files: impl Iterator<Item = &'f SourceFile>,
         unread: impl Iterator<Item = &'f str>,
@@ -67,7 +67,7 @@ impl ChangeReach {
         let mut reach = Self::default();
         let [mut added, mut removed] = [Names::new(), Names::new()];
         for file in files {
-            let Some(diff) = &file.diff else { continue };
+            let diff = file.diff.as_ref()?;
             if filter::is_document(&file.path) {
                 reach.files.entry(file.path.clone()).or_default().is_whole = true;
                 continue;

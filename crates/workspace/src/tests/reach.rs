@@ -667,6 +667,14 @@ fn without_a_base_nothing_is_older() {
         changed: Vec::new(),
         diff: None,
     };
+    // What the coder of a later round changed is no base for the rest.
+    let edited = SourceFile {
+        diff: Some("@@ -1 +1 @@\n-x = 1\n+x = 2\n".to_owned()),
+        changed: vec![(1, 1)],
+        ..whole.clone()
+    };
     let read = |_: &str| Some("x = 1\n".to_owned());
-    assert!(ChangeReach::of([&whole].into_iter(), std::iter::empty(), &read).is_none());
+    for files in [vec![&whole], vec![&whole, &edited]] {
+        assert!(ChangeReach::of(files.into_iter(), std::iter::empty(), &read).is_none());
+    }
 }
