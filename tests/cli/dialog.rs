@@ -331,8 +331,8 @@ fn left_open_it_waits_and_is_settled_later() {
     pty.expect("How to resolve?")
         .expect("Esc")
         .pick(0)
-        .expect("3. Leave it open")
-        .pick(2);
+        .expect("4. Leave it open")
+        .pick(3);
     let (code, shown) = pty.end();
     assert_eq!(code, 3, "{shown}");
     has(
@@ -343,6 +343,45 @@ fn left_open_it_waits_and_is_settled_later() {
         "disputes", "resolve", "1", "dismiss", "--by", "Test", "--reason", "private",
     ]);
     assert_eq!(resolved.code, 0, "{resolved}");
+}
+
+#[test]
+fn an_answer_brings_the_coder_to_implement_or_to_object_again() {
+    let sandbox = project(ONE, None);
+    let mut pty = Pty::arbitrate(&sandbox);
+    pty.expect("How to resolve?").expect("Esc").pick(0);
+    pty.expect("3. Answer the coder").pick(2);
+    pty.expect("Your answer:")
+        .send("\r")
+        .expect("Your answer:")
+        .send("who else calls it?\r");
+    // It objects again, and the person sees that before the next question.
+    pty.expect("Dispute 1")
+        .expect("answers")
+        .expect("who else calls it?")
+        .expect("The coder replies DISAGREE")
+        .expect("3. Answer the coder")
+        .pick(2);
+    pty.expect("Your answer:").send("parse it by hand\r");
+    let (code, shown) = pty.end();
+    assert_eq!(code, 0, "{shown}");
+    has(
+        &shown,
+        &[
+            "IMPLEMENTED by the coder: as ruled",
+            "Disputed (1: 1 enforced)",
+        ],
+    );
+    assert_eq!(sandbox.read("app.py"), ONE.replace("eval(", "int("));
+    let recorded = sandbox.glee(&["disputes", "show", "1", "--json"]);
+    let recorded: serde_json::Value = serde_json::from_str(&recorded.stdout).expect("JSON");
+    let answered = &recorded["dispute"]["answered"];
+    let said = |at: usize| (&answered[at]["answer"], &answered[at]["reply"]["answer"]);
+    assert_eq!(said(0), (&"who else calls it?".into(), &"DISAGREE".into()));
+    assert_eq!(said(1), (&"parse it by hand".into(), &"IMPLEMENTED".into()));
+    let replay = sandbox.glee(&["runs", "replay", "last"]);
+    assert_eq!(replay.code, 0, "{replay}");
+    assert!(replay.stdout.contains("enforced"), "{replay}");
 }
 
 #[test]

@@ -349,6 +349,18 @@ fn another_repository_at_the_same_path_inherits_nothing() {
 }
 
 #[test]
+fn the_history_is_found_when_the_git_folder_is_gone() {
+    let sandbox = repository();
+    rule_in(&sandbox, "", "Old");
+    fs::remove_dir_all(sandbox.root().join(".git")).expect("a removed folder");
+    assert_eq!(own(&sandbox, ""), ["Old"]);
+    // Another folder at the same path is younger than the history.
+    fs::remove_dir_all(sandbox.root()).expect("a removed folder");
+    fs::create_dir(sandbox.root()).expect("a folder");
+    assert_eq!(own(&sandbox, ""), Vec::<String>::new());
+}
+
+#[test]
 fn two_histories_of_one_project_are_one_and_nothing_is_renumbered() {
     let sandbox = Sandbox::new();
     let folders = ["../first", "../second"];

@@ -232,19 +232,38 @@ fn prompts_about_the_same_code_begin_alike() {
     // The first answer has no closing line, which causes a retry.
     let careless = "#!/bin/sh\nif grep -q 'You are asked again'; then ./lens.sh; else echo '[LOW] app.py:1 A'; fi\n";
     sandbox.script("careless.sh", careless);
-    let connected = sandbox.glee(&[
-        "connect",
-        "careless",
-        "--role",
-        "reviewer",
-        "--name",
-        "careless",
-        "--focus",
-        "security",
-        "--command",
-        "./careless.sh",
-    ]);
-    assert_eq!(connected.code, 0, "{connected}");
+    for (name, more) in [
+        (
+            "careless",
+            [
+                "reviewer",
+                "--focus",
+                "security",
+                "--command",
+                "./careless.sh",
+            ],
+        ),
+        (
+            "iron",
+            ["judge", "--model", "iron", "--command", "./scales.sh"],
+        ),
+        (
+            "gold",
+            ["judge", "--model", "gold", "--command", "./scales.sh"],
+        ),
+    ] {
+        let connect = ["connect", name, "--name", name, "--role"];
+        let connected = sandbox.glee(&[&connect[..], &more[..]].concat());
+        assert_eq!(connected.code, 0, "{connected}");
+    }
+    let panel = [
+        "config",
+        "set",
+        "review.judge.panel",
+        "[scales, iron, gold]",
+    ];
+    let set = sandbox.glee(&panel);
+    assert_eq!(set.code, 0, "{set}");
     let reviewed = sandbox.glee(&["review", "app.py", "--arbitrate"]);
     assert_eq!(reviewed.code, 3, "{reviewed}");
     let kept = prompts(&sandbox);
@@ -255,16 +274,18 @@ fn prompts_about_the_same_code_begin_alike() {
             .collect::<Vec<_>>()
     };
     let names: Vec<&String> = kept.iter().map(|(name, _)| name).collect();
-    // Each judge gets the block of its own dispute.
-    for (part, count, least) in [("review", 3, 90), ("judge", 3, 60)] {
+    // Each dispute is about a block of its own, here of two lines: the form of the answer has 500 bytes of 3,000.
+    for (part, least) in [
+        ("review", 90),
+        ("judge-1", 80),
+        ("judge-2", 80),
+        ("judge-3", 80),
+    ] {
         let same = of(part);
-        assert_eq!(same.len(), count, "{names:?}");
+        assert_eq!(same.len(), 3, "{names:?}");
         for pair in same.windows(2) {
-            assert!(
-                common(pair[0], pair[1]) >= least,
-                "{part}: {}",
-                common(pair[0], pair[1])
-            );
+            let share = common(pair[0], pair[1]);
+            assert!(share >= least, "{part}: {share}");
         }
     }
 }

@@ -122,6 +122,7 @@ pub fn dispute() -> Task {
         rulings: Vec::new(),
         objector: glee_model::domain::Objector::Coder,
         discarded_by: None,
+        answered: Vec::new(),
         opened_by: None,
         participant: None,
         disposition: None,

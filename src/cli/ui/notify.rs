@@ -13,11 +13,12 @@ use serde_json::{Value, json};
 use super::notification;
 use super::terminal::{Terminal, held};
 use glee_agents::{Agents, CommandInput, Stop, TranscriptFiles};
-use glee_model::domain::{Approach, ExitReason, Outcome, RulingWord, RunId, SettledFinding};
+use glee_model::domain::{Approach, ExitReason, Outcome, RunId, SettledFinding};
 use glee_protocol::text::printable;
 use glee_store::config::settings::{Limits, NotifySettings, Settings};
 use glee_workflows::run::ports::{
-    Choice, Deadlock, DisputeResolver, OpenQuestion, PersonAnswer, PersonQuestion, Prompter,
+    Choice, Deadlock, DisputeResolver, OpenQuestion, PersonAnswer, PersonDecision, PersonQuestion,
+    Prompter,
 };
 
 /// The maximum duration of the command.
@@ -245,7 +246,7 @@ impl<D: DisputeResolver> DisputeResolver for Noticed<D> {
         self.notifier.ask(&message, || self.dialog.choose(question))
     }
 
-    fn rule(&mut self, question: &PersonQuestion) -> PersonAnswer<RulingWord> {
+    fn rule(&mut self, question: &PersonQuestion) -> PersonAnswer<PersonDecision> {
         let message = format!("dispute {} waits for your ruling", question.dispute.number);
         self.notifier.ask(&message, || self.dialog.rule(question))
     }

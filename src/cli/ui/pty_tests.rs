@@ -44,6 +44,7 @@ fn question(judge: Option<&str>, default: Route, waiting: usize) -> PersonQuesti
         default,
         configured: default,
         cited: Vec::new(),
+        can_answer: false,
         waiting,
     }
 }

@@ -94,7 +94,7 @@ fn targets() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
         ("a range", commit, vec!["HEAD^..HEAD"]),
         (
             "--diff",
-            "git diff HEAD > ../changes.diff",
+            "git add -N . && git diff HEAD > ../changes.diff",
             vec!["--diff", "../changes.diff"],
         ),
     ]

@@ -179,6 +179,7 @@ fn task(agent: &Agent) -> Task {
     let items = is_asked.then(|| Item {
         finding: dispute().finding,
         enforced: None,
+        answered: None,
     });
     match agent.role {
         Role::Coder => Task::Respond(RespondCall {

@@ -33,7 +33,7 @@ pub use agreement::stage::{
 pub use disputes::audit::{AuditPlan, RulingAudit};
 pub use disputes::cited_code::{CitedChange, CitedCode};
 pub use disputes::dispute::{
-    Dispute, EarlierDispute, Objector, Participant, Relation, Route, Sides,
+    AnsweredObjection, Dispute, EarlierDispute, Objector, Participant, Relation, Route, Sides,
 };
 pub use disputes::ruling::{
     Disposition, Grounds, PanelVote, Person, Ruler, Ruling, RulingRecord, RulingWord,

@@ -24,6 +24,9 @@ pub struct Item {
     /// The rationale of the ruling that enforces the finding; absent if no ruling enforces the finding.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enforced: Option<Untrusted>,
+    /// What a person answers to the coder's objection; absent if nobody answered it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answered: Option<Untrusted>,
 }
 
 /// A command of `review.verify` that fails on the coder's edits.
@@ -51,7 +54,11 @@ impl CallKind for RespondCall {
                 "command": fence.line(command),
                 "output": fence.around("output of a command", output.as_written()),
             })),
-            "items": list(&self.items, |item| fence.finding(&item.finding, item.enforced.as_ref())),
+            "items": list(&self.items, |item| {
+                let mut value = fence.finding(&item.finding, item.enforced.as_ref());
+                value["answered"] = json!(fence.maybe("a person's answer", item.answered.as_ref()));
+                value
+            }),
             "groups": self.items.iter().any(|item| item.finding.id.member > 0),
         })
     }

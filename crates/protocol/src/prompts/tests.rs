@@ -107,6 +107,7 @@ fn dispute() -> Dispute {
         rulings: Vec::new(),
         objector: glee_model::domain::Objector::Coder,
         discarded_by: None,
+        answered: Vec::new(),
         opened_by: None,
         participant: None,
         disposition: None,
@@ -157,18 +158,22 @@ fn respond() -> Task {
             Item {
                 finding: finding(1, Some(Tag::Must), true),
                 enforced: None,
+                answered: None,
             },
             Item {
                 finding: finding(2, Some(Tag::Low), false),
                 enforced: None,
+                answered: None,
             },
             Item {
                 finding: finding(3, Some(Tag::High), true),
                 enforced: Some("names.py is not read here".into()),
+                answered: None,
             },
             Item {
                 finding: finding(4, None, true),
                 enforced: None,
+                answered: None,
             },
         ],
         failing: vec![FailedCheck {

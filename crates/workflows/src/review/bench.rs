@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use super::recorded::view;
 use super::*;
-use crate::run::ports::{Choice, DisputeResolver, EventSink, PersonAnswer, PersonQuestion};
+use crate::run::ports::{
+    Choice, DisputeResolver, EventSink, PersonAnswer, PersonDecision, PersonQuestion,
+};
 use glee_agents::process::scripted::{Script, ScriptedRunner};
 use glee_agents::{Agents, Stop, samples};
 use glee_model::domain::event::{Event, Mode};
@@ -69,9 +71,9 @@ impl DisputeResolver for FixedAnswers {
         }))
     }
 
-    fn rule(&mut self, _question: &PersonQuestion) -> PersonAnswer<RulingWord> {
+    fn rule(&mut self, _question: &PersonQuestion) -> PersonAnswer<PersonDecision> {
         self.ruling.map_or(PersonAnswer::LeftOpen, |ruling| {
-            PersonAnswer::Given((ruling, "because".into()))
+            PersonAnswer::Given((PersonDecision::Rule(ruling), "because".into()))
         })
     }
 }

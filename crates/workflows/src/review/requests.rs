@@ -140,7 +140,7 @@ impl RequestBuilder<'_> {
                         .collect(),
                 )
             }
-            Purpose::Enforce { .. } | Purpose::Repair { .. } => {
+            Purpose::Enforce { .. } | Purpose::Reply { .. } | Purpose::Repair { .. } => {
                 self.respond(self.state.items(&call.agent, &call.purpose))
             }
             Purpose::Judge { dispute } => self.judge(
@@ -340,8 +340,11 @@ impl RequestBuilder<'_> {
             }
             (None, None) => None,
         };
+        let dispute = self.state.dispute_of(finding.id);
+        let answered = dispute.and_then(Dispute::unreplied);
         Item {
             finding: finding.clone(),
+            answered: answered.map(|answered| answered.answer.clone()),
             enforced,
         }
     }

@@ -12,8 +12,8 @@ use glee_model::domain::event::{
     CallAnswer, CallId, DisputeEvent, EventKind, Mode, Purpose, ReviewEvent,
 };
 use glee_model::domain::{
-    AgentName, AnswerStatus, Disposition, Dispute, DisputeNumber, Finding, FindingId, FindingState,
-    RaisedIn, Role, Route, Ruler, RulingWord, Untrusted,
+    AgentName, Answer, AnswerStatus, Disposition, Dispute, DisputeNumber, Finding, FindingId,
+    FindingState, RaisedIn, Response, Role, Route, Ruler, RulingWord, Untrusted,
 };
 use glee_model::rules::review::progress::Stance;
 use glee_store::config::settings::DebateRounds;
@@ -48,6 +48,8 @@ pub enum ReviewEffect {
     Rule(DisputeNumber),
     /// Settles disputes, in one transaction.
     Settle(Vec<DisputeNumber>),
+    /// Records what the coder replied to a person.
+    Reply(DisputeNumber),
     Verify {
         round: u32,
     },
@@ -423,6 +425,9 @@ fn of_dispute(state: &ReviewState, policy: &SchedulePolicy, dispute: &Dispute) -
     if policy.mode != Mode::Arbitrate && !is_reopened && !state.is_judged_first(&dispute.finding) {
         return Vec::new();
     }
+    if let Some(step) = reply(state, dispute) {
+        return vec![step];
+    }
     let step = match (state.last_ruling(dispute), dispute.route) {
         (None, None) if !is_reopened && state.is_sent_to_judge(&dispute.finding) => {
             Step::Effect(ReviewEffect::Send(number))
@@ -442,6 +447,36 @@ fn of_dispute(state: &ReviewState, policy: &SchedulePolicy, dispute: &Dispute) -
         },
     };
     vec![step]
+}
+
+/// A coder whose objection a person answered is asked again. If it gives no valid reply, nothing is due from it.
+fn reply(state: &ReviewState, dispute: &Dispute) -> Option<ReviewStep> {
+    let number = dispute.number;
+    if dispute.conceded().is_some() {
+        return Some(Step::Effect(ReviewEffect::Settle(vec![number])));
+    }
+    dispute.unreplied()?;
+    if replied(state, number).is_some() {
+        return Some(Step::Effect(ReviewEffect::Reply(number)));
+    }
+    let (coder, purpose) = state.reply_of(dispute)?;
+    ask(state, coder, purpose, is_invalid)
+}
+
+/// What the coder replied to the last answer of a person: its objection, or IMPLEMENTED for all members of the dispute.
+pub fn replied(state: &ReviewState, number: DisputeNumber) -> Option<EventKind> {
+    let dispute = state.disputes.get(&number)?;
+    let (coder, purpose) = state.reply_of(dispute)?;
+    let (_, call) = state.last_call(coder, &purpose)?;
+    let CallAnswer::Respond { responses, .. } = &call.answer else {
+        return None;
+    };
+    let is_objection = |response: &&Response| response.answer != Answer::Implemented;
+    let response = responses.iter().find(is_objection).or(responses.first())?;
+    Some(EventKind::Dispute(DisputeEvent::CoderReplied {
+        dispute: number,
+        response: response.clone(),
+    }))
 }
 
 fn judges(state: &ReviewState, dispute: DisputeNumber) -> Vec<ReviewStep> {
@@ -573,6 +608,14 @@ pub fn settlement(
 ) -> Option<glee_model::domain::event::Settlement> {
     use glee_model::domain::event::Settlement;
     let dispute = state.disputes.get(&number)?;
+    if let Some(answered) = dispute.conceded() {
+        return Some(Settlement {
+            disposition: Disposition::Enforced,
+            by: Ruler::Human(answered.by.clone()),
+            reason: answered.answer.clone(),
+            until: None,
+        });
+    }
     let ruled = state.last_ruling(dispute).and_then(|record| {
         let disposition = glee_model::rules::review::objections::disposition(&record.ruling)?;
         Some(Settlement {
@@ -599,9 +642,9 @@ mod tests {
     use glee_agents::samples;
     use glee_model::domain::event::{Plan, RunEvent, TreeChange, Verified};
     use glee_model::domain::{
-        Agent, Anchor, Answer, Comparison, Coverage, EarlierDispute, Finding, PairAnswer,
-        PairComparison, PairId, Person, RawFinding, Recheck, Relation, Response, Ruling,
-        RulingRecord, Severity, Tag, UnsurePair,
+        Agent, Anchor, Answer, AnsweredObjection, Comparison, Coverage, EarlierDispute, Finding,
+        PairAnswer, PairComparison, PairId, Person, RawFinding, Recheck, Relation, Response,
+        Ruling, RulingRecord, Severity, Tag, UnsurePair,
     };
     use glee_model::rules::consensus::Answers;
 
@@ -814,6 +857,7 @@ mod tests {
                 rulings: Vec::new(),
                 objector: glee_model::domain::Objector::Coder,
                 discarded_by: None,
+                answered: Vec::new(),
                 opened_by: None,
                 participant: None,
                 disposition: None,
@@ -1378,6 +1422,59 @@ mod tests {
         discard.settled();
         assert_eq!(discard.state_of(1), FindingState::Discarded);
         assert_eq!(discard.due(), [Step::Finish]);
+    }
+
+    #[test]
+    fn a_person_answers_the_coder_instead_of_ruling() {
+        let answered = |play: &mut Play, text: &str| {
+            play.event(DisputeEvent::ObjectionAnswered {
+                dispute: D1,
+                answered: Box::new(AnsweredObjection {
+                    answer: text.into(),
+                    by: Person::default(),
+                    reply: None,
+                }),
+            });
+        };
+        let reply = |answer| Purpose::Reply {
+            round: 1,
+            dispute: D1,
+            answer,
+        };
+        let mut play = one_dispute();
+        play.routed(Route::Human);
+        answered(&mut play, "who else calls it?");
+        assert_eq!(play.due(), [Step::Ask(call("c", reply(1), 1))]);
+        play.responded(reply(1), 1, &[(1, Answer::Disagree)])
+            .changed(call("c", reply(1), 1), &[]);
+        assert_eq!(play.due(), [Step::Effect(ReviewEffect::Reply(D1))]);
+        let event = replied(&play.state, D1).expect("a reply");
+        play.event(event);
+        assert_eq!(play.due(), [Step::Prompt(DisputeQuestion::Ruling(D1))]);
+
+        // No valid reply twice: the person is asked again.
+        answered(&mut play, "what if it is empty?");
+        for attempt in 1..=2 {
+            assert_eq!(play.due(), [Step::Ask(call("c", reply(2), attempt))]);
+            let error = "no answer".to_owned();
+            let asked = call("c", reply(2), attempt);
+            play.answered(asked.clone(), CallAnswer::Invalid { error })
+                .changed(asked, &[]);
+        }
+        assert_eq!(play.due(), [Step::Prompt(DisputeQuestion::Ruling(D1))]);
+
+        answered(&mut play, "it is called with text of others");
+        play.responded(reply(3), 1, &[(1, Answer::Implemented)])
+            .changed(call("c", reply(3), 1), &[1]);
+        let event = replied(&play.state, D1).expect("a reply");
+        play.event(event);
+        assert_eq!(play.due(), [Step::Effect(ReviewEffect::Settle(vec![D1]))]);
+        play.settled();
+        assert_eq!(
+            play.due(),
+            [Step::Ask(call("r1", Purpose::Recheck { round: 1 }, 1))],
+            "what is implemented is checked, and not enforced once more"
+        );
     }
 
     #[test]

@@ -40,6 +40,8 @@ pub struct PersonQuestion {
     pub default: Route,
     /// The route that the setting `review.on_dispute.default` or its command-line option selects.
     pub configured: Route,
+    /// Whether the person can answer the coder instead of ruling: the coder objected in this run, and can be called.
+    pub can_answer: bool,
     /// The number of other disputes to which the person can apply the chosen route.
     pub waiting: usize,
 }
@@ -52,12 +54,21 @@ pub struct Choice {
     pub for_all: bool,
 }
 
+/// What a person does about a dispute that is theirs to decide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PersonDecision {
+    Rule(RulingWord),
+    /// The coder is asked again.
+    Answer,
+}
+
 /// Decides disputes: asks a person, or uses the configured route. The methods can block until the person answers.
 pub trait DisputeResolver: Send {
     /// Returns `None` if the person interrupted the question. The run then stops.
     fn choose(&mut self, question: &PersonQuestion) -> Option<Choice>;
 
-    fn rule(&mut self, question: &PersonQuestion) -> PersonAnswer<RulingWord>;
+    /// The reason of [`PersonDecision::Answer`] is the answer itself.
+    fn rule(&mut self, question: &PersonQuestion) -> PersonAnswer<PersonDecision>;
 }
 
 #[derive(Clone, Debug)]

@@ -416,7 +416,8 @@ impl Workspace {
                 })));
             }
             New::Link(_) | New::Submodule(_) => return self.read_other(change, sides, cap),
-            New::NotAFile => return Ok(Err(SkipReason::NotAFile)),
+            // Something that has no text stands in the place of a file: the change cannot be read.
+            New::NotAFile => return Ok(Err(SkipReason::Unreadable)),
             New::Unreadable => return Ok(Err(SkipReason::Unreadable)),
             New::Worktree => self.bytes_now(&change.path, cap),
             New::Blob(id) => sides.objects.read(id, cap)?.bytes(),

@@ -282,11 +282,14 @@ impl Workspace {
         let is_other_root = facts
             .root
             .as_ref()
-            .map_or(!facts.is_shallow, |root| !record.roots.contains(root));
+            .map_or(self.repository.is_some() && !facts.is_shallow, |root| {
+                !record.roots.contains(root)
+            });
         if is_other_id || is_other_root && !record.roots.is_empty() {
             return Ok(false);
         }
-        if is_proven {
+        let has_lost_git = self.repository.is_none() && !record.roots.is_empty();
+        if is_proven && !has_lost_git {
             return Ok(true);
         }
         let Some(journal) = Journal::open_read(&registry.database(folder))? else {
@@ -295,9 +298,8 @@ impl Workspace {
         let Extent { commits, began } = journal.extent()?;
         match &self.repository {
             Some(git) if !commits.is_empty() => git.has_any(&commits),
-            None if !commits.is_empty() => Ok(false),
-            // A history without commit ids belongs to the tree only if the root folder of the tree is older than
-            // the history.
+            // Without a commit to look for, a history belongs to the tree only if the root folder of the tree is older
+            // than the history.
             _ => {
                 let created = std::fs::metadata(&self.root)
                     .and_then(|meta| meta.created())
@@ -336,6 +338,8 @@ impl Workspace {
                 registry.redirect(&Identity::Remote(own.clone()).key(&self.root), key)?;
                 remotes.push(own);
             }
+            // By this name, the history is found if somebody removes the git folder.
+            registry.redirect(&Identity::Folder.key(&self.root), key)?;
         }
         for (list, new) in [
             (&mut record.roots, facts.root.iter().cloned().collect()),

@@ -32,7 +32,7 @@ use glee_agents::{Agents, ProcessRunner, Stop, StopHandle};
 use glee_model::domain::event::{AtBase, CallId, Event, Mode, Plan};
 use glee_model::domain::{
     Agent, AgentName, Dispute, DisputeNumber, ExitReason, FailureKind, FindingId, Role, Route,
-    RulingWord, RunId,
+    RunId,
 };
 use glee_store::config::files::scripts::{self, Roots};
 use glee_store::config::settings::{Compare, Sandbox, Settings};
@@ -41,7 +41,7 @@ use glee_system::{log, private};
 use glee_workflows::review::{self, EndedReview, Rest, RunSetup};
 use glee_workflows::run::error::RunError;
 use glee_workflows::run::ports::{
-    Choice, DisputeResolver, EventSink, PersonAnswer, PersonQuestion,
+    Choice, DisputeResolver, EventSink, PersonAnswer, PersonDecision, PersonQuestion,
 };
 use glee_workspace::root::Workspace;
 use glee_workspace::{ControlFiles, TreeLock};
@@ -516,7 +516,7 @@ impl DisputeResolver for ChosenRoute {
         })
     }
 
-    fn rule(&mut self, question: &PersonQuestion) -> PersonAnswer<RulingWord> {
+    fn rule(&mut self, question: &PersonQuestion) -> PersonAnswer<PersonDecision> {
         self.dialog.rule(question)
     }
 }

@@ -58,6 +58,17 @@ impl Page {
         for ruling in &dispute.rulings {
             self.ruling(ruling);
         }
+        for answered in &dispute.answered {
+            self.section(&format!("{} answers", answered.by));
+            self.body(2, &answered.answer);
+            if let Some(reply) = &answered.reply {
+                self.section(&format!("The coder replies {}", reply.answer.as_str()));
+                self.body(2, &reply.text);
+                for evidence in &reply.evidence {
+                    self.body(2, &evidence.labelled("Evidence: "));
+                }
+            }
+        }
         if !cited.is_empty() {
             self.section("Cited code");
         }

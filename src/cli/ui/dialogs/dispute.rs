@@ -8,7 +8,9 @@ use crate::cli::style::{Color, Style};
 use crate::cli::ui::terminal::Terminal;
 use glee_model::domain::{DisputeNumber, Route, RulingWord};
 use glee_protocol::text::printable;
-use glee_workflows::run::ports::{Choice, DisputeResolver, PersonAnswer, PersonQuestion};
+use glee_workflows::run::ports::{
+    Choice, DisputeResolver, PersonAnswer, PersonDecision, PersonQuestion,
+};
 
 const TIP: &str = "Tip: You can assign a judge with: glee connect <agent> --role judge";
 
@@ -18,8 +20,8 @@ const STOPS: &str = "stops the run here";
 #[derive(Debug)]
 pub struct Dialog {
     terminal: Terminal,
-    /// The number of the displayed dispute, and the count of its displayed rulings.
-    shown: Option<(DisputeNumber, usize)>,
+    /// The number of the displayed dispute, and the counts of its displayed rulings and answers.
+    shown: Option<(DisputeNumber, usize, usize)>,
     folder: WorkFolder,
 }
 
@@ -55,7 +57,12 @@ impl Dialog {
         question: &PersonQuestion,
         ask: impl FnOnce(&DialogForm<'_>) -> Result<T, AskError>,
     ) -> Result<T, AskError> {
-        let now = Some((question.dispute.number, question.dispute.rulings.len()));
+        let dispute = &question.dispute;
+        let now = Some((
+            dispute.number,
+            dispute.rulings.len(),
+            dispute.answered.len(),
+        ));
         let sheet = if self.shown == now {
             String::new()
         } else {
@@ -99,22 +106,41 @@ impl DisputeResolver for Dialog {
         choice.ok().flatten()
     }
 
-    fn rule(&mut self, question: &PersonQuestion) -> PersonAnswer<RulingWord> {
+    fn rule(&mut self, question: &PersonQuestion) -> PersonAnswer<PersonDecision> {
         let answer = self.open(question, |form| {
-            let items = [
-                "Enforce: the coder must implement the finding",
-                "Dismiss: the finding is rejected, the coder continues",
-                "Leave it open",
+            let enforce = PersonDecision::Rule(RulingWord::Enforce);
+            let dismiss = PersonDecision::Rule(RulingWord::Dismiss);
+            let mut items = vec![
+                (
+                    "Enforce: the coder must implement the finding",
+                    Some(enforce),
+                ),
+                (
+                    "Dismiss: the finding is rejected, the coder continues",
+                    Some(dismiss),
+                ),
+                ("Leave it open", None),
             ];
+            if question.can_answer {
+                let answer = "Answer the coder: it implements the finding or objects again";
+                items.insert(2, (answer, Some(PersonDecision::Answer)));
+            }
+            let labels: Vec<&str> = items.iter().map(|(label, _)| *label).collect();
             form.print(
                 Color::Strong,
                 &format!("Your ruling on dispute {}?", question.dispute.number),
             )?;
-            form.with_reason(match form.choose(&items, 0, LEAVES_OPEN)? {
-                Some(0) => Some(RulingWord::Enforce),
-                Some(1) => Some(RulingWord::Dismiss),
-                Some(_) | None => None,
-            })
+            let chosen = form.choose(&labels, 0, LEAVES_OPEN)?;
+            match chosen.and_then(|index| items[index].1) {
+                Some(PersonDecision::Answer) => {
+                    let mut answer = String::new();
+                    while answer.is_empty() {
+                        answer = form.line("Your answer:")?;
+                    }
+                    Ok(PersonAnswer::Given((PersonDecision::Answer, answer)))
+                }
+                ruling => form.with_reason(ruling),
+            }
         });
         answer.unwrap_or(PersonAnswer::Stopped)
     }
@@ -149,7 +175,7 @@ impl DisputeResolver for NonInteractive {
         })
     }
 
-    fn rule(&mut self, _question: &PersonQuestion) -> PersonAnswer<RulingWord> {
+    fn rule(&mut self, _question: &PersonQuestion) -> PersonAnswer<PersonDecision> {
         PersonAnswer::Nobody
     }
 }
@@ -265,6 +291,7 @@ mod tests {
             default,
             configured: default,
             cited: Vec::new(),
+            can_answer: true,
             waiting: 0,
         }
     }

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    CitedChange, Disposition, DisputeNumber, Finding, FindingId, Ground, Location, Response, Ruler,
-    RulingRecord, RulingRef, RunId, Tag, Untrusted,
+    Answer, CitedChange, Disposition, DisputeNumber, Finding, FindingId, Ground, Location, Person,
+    Response, Ruler, RulingRecord, RulingRef, RunId, Tag, Untrusted,
 };
 
 /// The relation of a finding to an earlier dispute whose outcome does not bind the finding.
@@ -175,6 +175,17 @@ impl Objector {
     }
 }
 
+/// What a person answered the coder's objection instead of ruling on it, and what the coder said then.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AnsweredObjection {
+    pub answer: Untrusted,
+    pub by: Person,
+    /// IMPLEMENTED ends the dispute in favour of the finding; after any other reply, the person is asked again. Absent
+    /// until the coder has replied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply: Option<Response>,
+}
+
 /// A dispute that has no number yet: a finding and the objection to the finding.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sides {
@@ -208,6 +219,7 @@ impl Sides {
             disposition: None,
             discarded_by: None,
             earlier,
+            answered: Vec::new(),
             opened_by: None,
             participant,
         }
@@ -244,6 +256,9 @@ pub struct Dispute {
     /// Related earlier disputes that do not bind the finding.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier: Vec<EarlierDispute>,
+    /// What people answered the coder before they ruled, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answered: Vec<AnsweredObjection>,
     /// The earlier run that opened the dispute. The disputed finding keeps its number from the earlier run.
     /// `opened_by` is absent if this run opened the dispute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -265,6 +280,26 @@ impl Dispute {
 
     pub fn is_open(&self) -> bool {
         self.disposition.is_none()
+    }
+
+    /// The answer to which the coder has not replied.
+    pub fn unreplied(&self) -> Option<&AnsweredObjection> {
+        self.answered.last().filter(|last| last.reply.is_none())
+    }
+
+    /// The answer upon which the coder implemented the finding.
+    pub fn conceded(&self) -> Option<&AnsweredObjection> {
+        self.answered.last().filter(|last| {
+            let reply = last.reply.as_ref();
+            reply.is_some_and(|reply| reply.answer == Answer::Implemented)
+        })
+    }
+
+    /// Takes the coder's reply to the last answer.
+    pub fn reply(&mut self, response: &Response) {
+        if let Some(last) = self.answered.last_mut() {
+            last.reply = Some(response.clone());
+        }
     }
 
     /// Restricts the dispute to the members that `named` addresses, and returns the other members. If `named`

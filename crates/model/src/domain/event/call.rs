@@ -45,6 +45,12 @@ pub enum Purpose {
     Enforce {
         round: u32,
     },
+    /// A person answered the coder's objection. `answer` counts the answers to one dispute from 1.
+    Reply {
+        round: u32,
+        dispute: DisputeNumber,
+        answer: u32,
+    },
     /// The coder repairs its edits, because commands of `review.verify` fail after the edits.
     Repair {
         round: u32,
@@ -90,6 +96,7 @@ impl Purpose {
             | Self::Defend { round }
             | Self::Respond { round }
             | Self::Enforce { round }
+            | Self::Reply { round, .. }
             | Self::Repair { round }
             | Self::Recheck { round }
             | Self::Compare { round } => Some(*round),
@@ -101,6 +108,7 @@ impl Purpose {
     pub fn activity(&self) -> String {
         let words = match self {
             Self::Judge { dispute } => return format!("ruling on dispute {dispute}"),
+            Self::Reply { dispute, .. } => return format!("replying in dispute {dispute}"),
             Self::Peer { cycle } => return format!("reviewing cycle {cycle}"),
             Self::Stage {
                 part: Part::Validate { question },
@@ -135,7 +143,11 @@ impl Purpose {
     pub fn is_coder(&self) -> bool {
         matches!(
             self,
-            Self::Respond { .. } | Self::Enforce { .. } | Self::Repair { .. } | Self::Work
+            Self::Respond { .. }
+                | Self::Enforce { .. }
+                | Self::Reply { .. }
+                | Self::Repair { .. }
+                | Self::Work
         )
     }
 }
@@ -193,6 +205,9 @@ impl CallId {
             Purpose::Defend { round } => format!("defend-{round}"),
             Purpose::Respond { round } => format!("respond-{round}"),
             Purpose::Enforce { round } => format!("enforce-{round}"),
+            Purpose::Reply {
+                dispute, answer, ..
+            } => format!("reply-{dispute}-{answer}"),
             Purpose::Repair { round } => format!("repair-{round}"),
             Purpose::Judge { dispute } => format!("judge-{dispute}"),
             Purpose::Recheck { round } => format!("recheck-{round}"),

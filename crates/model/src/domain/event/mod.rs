@@ -14,13 +14,13 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::domain::{
-    Action, AdvisoryStatus, Agent, AgentEvent, AgentName, AuditPlan, Ballot, CallMetadata,
-    Comparison, Coverage, DebateMessage, Decision, Disposition, Dispute, DisputeNumber,
-    EarlierDispute, ExitReason, FileChange, Finding, FindingId, Intent, KeyedAnswer, Location,
-    Loosened, Person, PostedProblem, RaisedIn, RawFinding, Resolution, RestatedFinding, Reuse,
-    ReviewRequest, ReviewedFiles, Role, Route, Ruler, RulingAudit, RulingRecord, RulingRef, RunId,
-    Settler, SharedRuling, Skip, StagePlan, StageVerdict, Tag, Trigger, UnsurePair, Untrusted,
-    Usage, WatchPlan, WatchStatus,
+    Action, AdvisoryStatus, Agent, AgentEvent, AgentName, AnsweredObjection, AuditPlan, Ballot,
+    CallMetadata, Comparison, Coverage, DebateMessage, Decision, Disposition, Dispute,
+    DisputeNumber, EarlierDispute, ExitReason, FileChange, Finding, FindingId, Intent, KeyedAnswer,
+    Location, Loosened, Person, PostedProblem, RaisedIn, RawFinding, Resolution, Response,
+    RestatedFinding, Reuse, ReviewRequest, ReviewedFiles, Role, Route, Ruler, RulingAudit,
+    RulingRecord, RulingRef, RunId, Settler, SharedRuling, Skip, StagePlan, StageVerdict, Tag,
+    Trigger, UnsurePair, Untrusted, Usage, WatchPlan, WatchStatus,
 };
 
 pub use call::{CallAnswer, CallId, Part, Purpose, Transcript};
@@ -425,6 +425,17 @@ pub enum DisputeEvent {
         /// The person who chose the route; absent if the route comes from the configuration.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         person: Option<Person>,
+    },
+    /// A person answered the coder's objection instead of ruling on it. The coder is asked again.
+    ObjectionAnswered {
+        dispute: DisputeNumber,
+        #[serde(flatten)]
+        answered: Box<AnsweredObjection>,
+    },
+    /// The coder replied to the answer of a person. A reply IMPLEMENTED ends the dispute.
+    CoderReplied {
+        dispute: DisputeNumber,
+        response: Response,
     },
     /// A judge or a person ruled.
     RulingGiven {

@@ -151,6 +151,8 @@ impl Measures<'_> {
             }
             DisputeEvent::DisputeCarriedOn { .. }
             | DisputeEvent::RouteChosen { .. }
+            | DisputeEvent::ObjectionAnswered { .. }
+            | DisputeEvent::CoderReplied { .. }
             | DisputeEvent::RulingEnded { .. }
             | DisputeEvent::AuditStarted { .. } => Ok(()),
         }

@@ -23,7 +23,7 @@ use glee_model::domain::{
 use glee_model::rules::measures::dollars;
 
 const ALL: &str = "run = ?1";
-const OF_DISPUTES: &str = "run = ?1 AND kind IN ('dispute_opened', 'disputes_reopened', 'route_chosen', 'ruling_given', 'dispute_settled', 'ruling_revoked', 'ruling_ended')";
+const OF_DISPUTES: &str = "run = ?1 AND kind IN ('dispute_opened', 'disputes_reopened', 'route_chosen', 'objection_answered', 'coder_replied', 'ruling_given', 'dispute_settled', 'ruling_revoked', 'ruling_ended')";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extent {
@@ -345,6 +345,8 @@ fn replay(event: Event, found: &mut BTreeMap<DisputeNumber, DisputeRecord>) {
             return;
         }
         DisputeEvent::RouteChosen { dispute, .. }
+        | DisputeEvent::ObjectionAnswered { dispute, .. }
+        | DisputeEvent::CoderReplied { dispute, .. }
         | DisputeEvent::RulingGiven { dispute, .. }
         | DisputeEvent::DisputeSettled { dispute, .. }
         | DisputeEvent::RulingRevoked { dispute, .. }
@@ -371,6 +373,10 @@ fn replay(event: Event, found: &mut BTreeMap<DisputeNumber, DisputeRecord>) {
     };
     match event {
         DisputeEvent::RouteChosen { route, .. } => record.dispute.route = Some(route),
+        DisputeEvent::ObjectionAnswered { answered, .. } => {
+            record.dispute.answered.push(*answered);
+        }
+        DisputeEvent::CoderReplied { response, .. } => record.dispute.reply(&response),
         DisputeEvent::RulingGiven { ruling, .. } => {
             record.dispute.keep(&ruling.ruling.members);
             record.dispute.rulings.push(ruling);

@@ -476,6 +476,7 @@ impl Model {
                 disposition,
                 discarded_by: None,
                 earlier: Vec::new(),
+                answered: Vec::new(),
                 opened_by: None,
                 participant: None,
             },

@@ -25,8 +25,8 @@ impl ReviewState {
     pub(crate) fn finish_call(&mut self, call: &CallId, by: &AgentName, answer: &CallAnswer) {
         let is_given = match call.purpose {
             Purpose::Enforce { .. } => true,
-            // A repair call does not withdraw the coder's earlier responses.
-            Purpose::Repair { .. } => false,
+            // These calls do not withdraw the coder's earlier responses.
+            Purpose::Repair { .. } | Purpose::Reply { .. } => false,
             _ => call.purpose.is_coder() && self.is_first_attempt(call),
         };
         if is_given {
@@ -44,8 +44,13 @@ impl ReviewState {
         }
         match answer {
             CallAnswer::Respond { responses, .. } => {
+                let is_reply = matches!(call.purpose, Purpose::Reply { .. });
                 for response in responses {
-                    self.progress_mut(response.finding).answer(by, response);
+                    let progress = self.progress_mut(response.finding);
+                    progress.answer(by, response);
+                    // What is implemented upon an answer need not be enforced.
+                    let is_conceded = is_reply && progress.says_implemented();
+                    progress.enforced += u32::from(is_conceded);
                 }
             }
             CallAnswer::Recheck { checks } => {

@@ -423,6 +423,16 @@ impl ReviewState {
                     dispute.route = Some(*route);
                 }
             }
+            DisputeEvent::ObjectionAnswered { dispute, answered } => {
+                if let Some(dispute) = self.disputes.get_mut(dispute) {
+                    dispute.answered.push((**answered).clone());
+                }
+            }
+            DisputeEvent::CoderReplied { dispute, response } => {
+                if let Some(dispute) = self.disputes.get_mut(dispute) {
+                    dispute.reply(response);
+                }
+            }
             DisputeEvent::RulingGiven { dispute, ruling } => {
                 if let Some(dispute) = self.disputes.get_mut(dispute) {
                     dispute.rulings.push(ruling.clone());

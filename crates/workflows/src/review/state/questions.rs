@@ -223,12 +223,31 @@ impl ReviewState {
                         .is_some_and(|dispute| dispute.disposition == Some(Disposition::Enforced))
                     && !self.is_done(finding.id)
             }
+            Purpose::Reply { dispute, .. } => {
+                let dispute = self.disputes.get(dispute);
+                dispute.is_some_and(|dispute| dispute.is_about(finding.id))
+            }
             Purpose::Repair { round } => {
                 finding.round <= *round && self.progress(finding.id).says_implemented()
             }
             _ => false,
         });
         self.of_coder(coder, asked.map(|finding| finding.id))
+    }
+
+    /// The call in which a coder replies to the last answer of a person. `None` if nobody answered, or if no coder that can
+    /// be called objected in this run.
+    pub(crate) fn reply_of(&self, dispute: &Dispute) -> Option<(&AgentName, Purpose)> {
+        let is_asked = dispute.objector.is_coder() && !self.carried.contains_key(&dispute.number);
+        let id = dispute.finding.id;
+        let mut coders = self.coders().filter(|_| is_asked);
+        let coder = coders.find(|coder| !self.of_coder(coder, std::iter::once(id)).is_empty())?;
+        let purpose = Purpose::Reply {
+            round: self.round(),
+            dispute: dispute.number,
+            answer: u32::try_from(dispute.answered.len()).unwrap_or(u32::MAX),
+        };
+        Some((coder, purpose))
     }
 
     pub fn repairs(&self, round: u32) -> usize {

@@ -20,7 +20,7 @@ use crate::review::state::ReviewState;
 use crate::run::budget;
 use crate::run::call;
 use crate::run::error::RunError;
-use crate::run::ports::{Choice, DisputeResolver, PersonAnswer};
+use crate::run::ports::{Choice, DisputeResolver, PersonAnswer, PersonDecision};
 use crate::run::resources::RunResources;
 use crate::run::runner;
 use crate::run::workflow::{Pending, Prepared, Rest, Step, Workflow};
@@ -30,8 +30,8 @@ use glee_model::domain::event::{
     CallAnswer, CallId, DisputeEvent, Event, EventKind, Plan, ReviewEvent, RunEvent, Verified,
 };
 use glee_model::domain::{
-    Coverage, DisputeNumber, ExitReason, Ruler, Ruling, RulingRecord, RulingWord, RunId, Spent,
-    Untrusted, number_of,
+    AnsweredObjection, Coverage, DisputeNumber, ExitReason, Ruler, Ruling, RulingRecord, RunId,
+    Spent, Untrusted, number_of,
 };
 use glee_store::config::schema::values::ReuseMode;
 use glee_store::config::settings::Compare;
@@ -66,7 +66,7 @@ pub(crate) enum ReviewInput {
     },
     Ruled {
         dispute: DisputeNumber,
-        ruling: PersonAnswer<RulingWord>,
+        ruling: PersonAnswer<PersonDecision>,
         resolver: Box<dyn DisputeResolver>,
     },
     Verified(Vec<Verified>),
@@ -195,6 +195,9 @@ impl Workflow for ReviewWorkflow {
                 let settled: Vec<EventKind> = settled.collect();
                 self.append_all(settled)?;
             }
+            ReviewEffect::Reply(dispute) => {
+                self.append_all(schedule::replied(&self.state, *dispute))?;
+            }
             ReviewEffect::NextRound { round } => self.next_round(*round)?,
         }
         Ok(None)
@@ -252,7 +255,15 @@ impl Workflow for ReviewWorkflow {
                         });
                         self.parked.extend(asked.collect::<Vec<_>>());
                     }
-                    PersonAnswer::Given((word, reason)) => {
+                    PersonAnswer::Given((PersonDecision::Answer, answer)) => {
+                        let answered = Box::new(AnsweredObjection {
+                            answer: answer.into(),
+                            by: self.resources.workspace.person(),
+                            reply: None,
+                        });
+                        self.append(DisputeEvent::ObjectionAnswered { dispute, answered })?;
+                    }
+                    PersonAnswer::Given((PersonDecision::Rule(word), reason)) => {
                         let rationale = Untrusted::from(reason);
                         let disputed = self.state.disputes.get(&dispute);
                         let file = disputed.and_then(|known| known.finding.raw.file.as_deref());

@@ -36,6 +36,7 @@ impl ReviewWorkflow {
         Some(PersonQuestion {
             excerpt: self.sources.excerpt(&dispute.finding),
             cited: self.cited(dispute),
+            can_answer: self.state.reply_of(dispute).is_some(),
             dispute: dispute.clone(),
             judge,
             default,

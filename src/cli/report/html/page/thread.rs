@@ -68,6 +68,13 @@ impl Threads {
                         );
                     }
                 }
+                EventKind::Dispute(DisputeEvent::ObjectionAnswered { dispute, answered }) => {
+                    for finding in disputed.get(dispute).into_iter().flatten() {
+                        let text = secrets::redact_value(answered.answer.clone());
+                        let entry = speaker.person("answered the coder", *dispute, &text);
+                        threads.add(*finding, entry);
+                    }
+                }
                 EventKind::Dispute(DisputeEvent::RulingRevoked { dispute, reason }) => {
                     for finding in disputed.get(dispute).into_iter().flatten() {
                         let text = secrets::redact_value(reason.clone());

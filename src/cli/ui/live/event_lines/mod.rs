@@ -393,6 +393,22 @@ impl EventLines {
                     style.glyph(Glyph::Arrow)
                 ))
             }
+            DisputeEvent::ObjectionAnswered { dispute, answered } => {
+                let by = printable::line(&answered.by.to_string());
+                let answer = printable::line(&answered.answer.trimmed());
+                vec![style.cut(
+                    &format!("  dispute {dispute}  {by} answers: {answer}"),
+                    style.width,
+                )]
+            }
+            DisputeEvent::CoderReplied { dispute, response } => {
+                let reply = printable::line(&response.text.trimmed());
+                let word = response.answer.as_str();
+                vec![style.cut(
+                    &format!("  dispute {dispute}  {word} by the coder: {reply}"),
+                    style.width,
+                )]
+            }
             DisputeEvent::RulingGiven {
                 dispute,
                 ruling: record,

@@ -31,8 +31,8 @@ use glee_model::domain::event::{
     CallAnswer, CallId, DisputeEvent, EventKind, FixRequest, Purpose, ReviewEvent, RunEvent,
 };
 use glee_model::domain::{
-    CallMetadata, Dispute, DisputeNumber, FindingId, Objector, Outcome, Response, Route,
-    RulingRecord, RunId,
+    AnsweredObjection, CallMetadata, Dispute, DisputeNumber, FindingId, Objector, Outcome,
+    Response, Route, RulingRecord, RunId,
 };
 use glee_store::config::settings::Settings;
 use glee_store::history::queries::{problems::KnownProblems, rows::Binding};
@@ -335,6 +335,7 @@ impl Replay<'_> {
                     .into()
                 })
             }
+            Step::Effect(ReviewEffect::Reply(dispute)) => schedule::replied(&self.state, *dispute),
             Step::Effect(ReviewEffect::OpenDisputes) => return self.open_disputes(),
             Step::Record(_) | Step::Finish => None,
         };
@@ -415,6 +416,7 @@ impl Replay<'_> {
             Purpose::Defend { .. } => "to defend its findings".to_owned(),
             Purpose::Respond { .. } => "about these findings".to_owned(),
             Purpose::Enforce { .. } => "to implement what is enforced".to_owned(),
+            Purpose::Reply { dispute, .. } => format!("to reply in dispute {dispute}"),
             Purpose::Repair { .. } => "to repair what its edits broke".to_owned(),
             Purpose::Judge { dispute } => format!("to rule on dispute {dispute}"),
             Purpose::Recheck { .. } => "to check the changes".to_owned(),
@@ -526,7 +528,17 @@ impl Replay<'_> {
     }
 
     fn person(&self, dispute: DisputeNumber) -> Option<EventKind> {
-        let rulings = &self.record.disputes.get(&dispute)?.rulings;
+        let recorded = self.record.disputes.get(&dispute)?;
+        let known = self.state.disputes.get(&dispute)?.answered.len();
+        if let Some(answered) = recorded.answered.get(known) {
+            let answered = AnsweredObjection {
+                reply: None,
+                ..answered.clone()
+            };
+            let answered = Box::new(answered);
+            return Some(DisputeEvent::ObjectionAnswered { dispute, answered }.into());
+        }
+        let rulings = &recorded.rulings;
         let ruling = rulings
             .iter()
             .rev()
