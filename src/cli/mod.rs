@@ -19,7 +19,7 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use clap_complete::CompleteEnv;
 use commands::{history, people, settings, tools, work};
-use context::Globals;
+use context::{Globals, detached};
 use error::{CommandError, CommandResult};
 use parser::{complete, help, usage::WrongUsage};
 use ui::stream;
@@ -217,6 +217,7 @@ fn run(command: &Command, globals: &Globals) -> CommandResult {
                 .hint("give an existing folder after `-C`"),
         );
     }
+    detached::begin(globals);
     if command.runs_agents() {
         signals::receive();
     }
@@ -311,6 +312,7 @@ mod tests {
         "disputes prune",
         "disputes share",
         "runs undo",
+        "runs stop",
         "runs prune",
         "watch review",
         "watch pause",

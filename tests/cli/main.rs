@@ -15,6 +15,7 @@ mod context;
 mod contradiction;
 mod coverage;
 mod debate;
+mod detached;
 mod dialog;
 mod disputes;
 mod documented;

@@ -26,8 +26,8 @@ pub use git::{
     PushedRef, RulingFile,
 };
 pub use guard::{
-    Bound, ChangeKind, ChangedSubject, ControlFiles, ObservedChange, TreeFingerprint, TreeLock,
-    Unfollowed,
+    Bound, ChangeKind, ChangedSubject, ControlFiles, ObservedChange, QueueSubject, QueuedRun,
+    TreeFingerprint, TreeLock, Turn, Unfollowed,
 };
 pub use root::Workspace;
 pub use select::{FilePart, SelectOptions, SelectionRules, Since, Target, TargetSpec};

@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -15,6 +16,7 @@ use crate::cli::report::outputs::{Outputs, ReportOutput};
 use crate::cli::report::{BasicFormat, Format, formats::json::pretty};
 use glee_model::domain::Route;
 use glee_model::rules::consensus::Policy;
+use glee_store::config::schema::units;
 
 /// The words that a flag accepts. Each tuple contains a word, the value that the word stands for, and a help
 /// text. The help text can be empty.
@@ -85,6 +87,12 @@ where
                 _ => format!("give a whole number from {least} to {most}"),
             })
     }
+}
+
+/// Parses a duration such as `10m`, which is not zero.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    let time = units::duration(text).filter(|time| !time.is_zero());
+    time.ok_or_else(|| "give a duration such as `90s` or `10m`".to_owned())
 }
 
 // The structs below have no doc comments, because clap would use a doc comment as the help of every command that

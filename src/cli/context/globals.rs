@@ -8,6 +8,7 @@ use clap::ValueEnum;
 use crate::cli::style::Style;
 use crate::cli::ui::screen::{Screen, Verbosity, speaks_utf8};
 use crate::cli::ui::stream;
+use glee_model::domain::RunId;
 use glee_protocol::{secrets, text::printable};
 
 #[derive(Debug, Clone, clap::Args)]
@@ -37,6 +38,9 @@ pub(crate) struct Globals {
     /// Trust the project's configuration if it has this hash (`blake3:...`)
     #[arg(long, value_name = "HASH", global = true)]
     pub(crate) trust: Option<String>,
+    /// Glee sets this option when it starts itself again: this process is the detached run with this id
+    #[arg(long, value_name = "RUN", hide = true, value_parser = run_id)]
+    pub(crate) detached: Option<RunId>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -44,6 +48,13 @@ pub(crate) enum ColorChoice {
     Auto,
     Always,
     Never,
+}
+
+fn run_id(text: &str) -> Result<RunId, String> {
+    match uuid::Uuid::parse_str(text) {
+        Ok(id) => Ok(RunId(id.to_string())),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 impl Globals {

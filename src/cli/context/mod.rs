@@ -2,6 +2,7 @@
 
 pub(crate) mod args;
 pub(crate) mod config_edit;
+pub(crate) mod detached;
 pub(crate) mod execute;
 pub(crate) mod globals;
 pub(crate) mod history;
@@ -14,7 +15,7 @@ pub(crate) mod settings;
 
 pub(crate) use args::{
     JsonFlag, POLICIES, ROUTES, ReasonFlag, ReportFormat, ReportOutputs, RunArg, UserFlag, Words,
-    number, one_of,
+    duration, number, one_of,
 };
 pub(crate) use config_edit::{ConfigTarget, HEAD};
 pub(crate) use execute::CommandContext;

@@ -64,6 +64,7 @@ fn here() -> Globals {
         no_input: true,
         history: None,
         trust: None,
+        detached: None,
     }
 }
 

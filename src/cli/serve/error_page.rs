@@ -71,9 +71,9 @@ impl From<JournalError> for ErrorPage {
             | JournalError::UnknownDispute(_)
             | JournalError::UnknownDisputeId(_)
             | JournalError::AmbiguousDispute { .. } => StatusCode::NOT_FOUND,
-            JournalError::AlreadySettled { .. } | JournalError::NotSettled(_) => {
-                StatusCode::CONFLICT
-            }
+            JournalError::AlreadySettled { .. }
+            | JournalError::NotSettled(_)
+            | JournalError::Held(_) => StatusCode::CONFLICT,
             JournalError::Open { .. }
             | JournalError::NotAFile { .. }
             | JournalError::Foreign { .. }

@@ -340,6 +340,7 @@ fn exit_codes() -> String {
         Untrusted,
         Budget,
         Limited,
+        StillRunning,
     ];
     let enumeration = enumerations("crates/model/src/domain/review/outcome.rs")
         .into_iter()
@@ -366,9 +367,9 @@ fn exit_codes() -> String {
         );
     }
     page + "| 128 + n | Signal n ended the run. |\n\nIf several apply, the strongest one counts: a signal, then 8, 7, \
-            6, 2, 5, 75, 4, 3, 1, 0.\n\n- After 3, `glee disputes --open` lists the disputes and `glee disputes \
+            6, 2, 5, 124, 75, 4, 3, 1, 0.\n\n- After 3, `glee disputes --open` lists the disputes and `glee disputes \
             resolve` settles one.\n- After 4, 75 or a signal, `glee runs resume` continues the run; answers that were \
-            given are kept.\n- After 8, `glee trust --show` prints what would run, and `glee trust` permits it.\n"
+            given are kept.\n- After 124, the run goes on: wait again, or end it with `glee runs stop`.\n- After 8, `glee trust --show` prints what would run, and `glee trust` permits it.\n"
 }
 
 #[test]

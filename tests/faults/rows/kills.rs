@@ -24,7 +24,7 @@ const ARGS: [&str; 6] = [
 const EVENTS: usize = 26;
 
 /// A run with an enforced dispute, which contains every kind of step.
-fn whole(kind: Kind, adapter: Adapter) -> Scene {
+pub(super) fn whole(kind: Kind, adapter: Adapter) -> Scene {
     let mut scene = Scene::new(kind).through(adapter);
     let slowly = |step: Step| [Step::Sleep(30), step, Step::Sleep(30)];
     scene.play("rev", "review", slowly(emit(REVIEW)));
@@ -38,7 +38,7 @@ fn whole(kind: Kind, adapter: Adapter) -> Scene {
 }
 
 /// The result of an uninterrupted run.
-fn unbroken(kind: Kind) -> Value {
+pub(super) fn unbroken(kind: Kind) -> Value {
     essence(&whole(kind, Adapter::Text).arbitrate())
 }
 
@@ -169,9 +169,14 @@ fn killed_in_the_coder(kind: Kind, adapter: Adapter, millis: u64) {
     assert!(!scene.exists("b.py") && !scene.exists("c.py"), "{undone}");
 }
 
+/// How often Glee is killed at random.
+pub(super) fn kills() -> usize {
+    std::env::var("KILLS").map_or(100, |kills| kills.parse().expect("a number"))
+}
+
 /// Kills and resumes Glee at random times, `KILLS` times in all.
 fn at_random() {
-    let kills = std::env::var("KILLS").map_or(100, |kills| kills.parse().expect("a number"));
+    let kills = kills();
     let mut random = fastrand(std::process::id().into());
     let expected = Kind::ALL.map(unbroken);
     let mut done = 0;
@@ -212,7 +217,7 @@ fn at_random() {
 }
 
 /// A xorshift generator.
-fn fastrand(seed: u64) -> impl FnMut() -> u64 {
+pub(super) fn fastrand(seed: u64) -> impl FnMut() -> u64 {
     let mut state = seed | 1;
     move || {
         state ^= state << 13;

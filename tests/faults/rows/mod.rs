@@ -5,6 +5,7 @@ mod binding;
 mod changes;
 pub(crate) mod clean;
 mod coders;
+mod detached;
 mod ends;
 mod findings;
 mod hooks;
@@ -46,6 +47,7 @@ pub(crate) fn add(cases: &mut Cases) {
     selection::add(cases);
     patches::add(cases);
     kills::add(cases);
+    detached::add(cases);
     starts::add(cases);
     cases.skip(
         "clock jumps",

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::history::store;
-use glee_model::domain::{Advice, Disposition, DisputeNumber, ExitReason, FindingId};
+use glee_model::domain::{Advice, Disposition, DisputeNumber, ExitReason, FindingId, RunId};
 
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
@@ -38,6 +38,8 @@ pub enum JournalError {
         text: String,
         candidates: Vec<String>,
     },
+    #[error("another process works on run {}", .0.short())]
+    Held(RunId),
     #[error("there is no finding `{0}`")]
     UnknownFinding(String),
     #[error("`{text}` matches several findings: {}", candidates.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))]
@@ -91,6 +93,10 @@ impl Advice for JournalError {
             Self::AmbiguousRun { .. } | Self::AmbiguousDispute { .. } => {
                 Some("specify more digits of the id".to_owned())
             }
+            Self::Held(run) => Some(format!(
+                "wait for its end with `glee runs wait {0}`, or end it with `glee runs stop {0}`",
+                run.short()
+            )),
             Self::UnknownFinding(_) => Some(
                 "give a number such as F3, or at least four digits of an id; `glee findings --all` lists the findings"
                     .to_owned(),
@@ -123,6 +129,7 @@ impl Advice for JournalError {
             | Self::AmbiguousDispute { .. }
             | Self::AlreadySettled { .. }
             | Self::NotSettled(_) => ExitReason::Usage,
+            Self::Held(_) => ExitReason::Locked,
             Self::Open { .. }
             | Self::NotAFile { .. }
             | Self::Foreign { .. }

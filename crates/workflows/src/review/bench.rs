@@ -182,6 +182,7 @@ impl Bench {
             settings: self.settings.clone(),
             sink: Box::new(EventNames(Arc::clone(heard))),
             stop: Stop::never(),
+            queue: None,
         }
     }
 

@@ -300,7 +300,15 @@ fn prepared(
 }
 
 async fn rest(mut review: ReviewWorkflow) -> Result<EndedReview, RunError> {
-    let rest = review.run().await?;
+    let rest = match review.resources.turn().await? {
+        Some(by) => {
+            let superseded = format!("superseded by run {} before its turn", by.short());
+            review.append(EventKind::notice(superseded))?;
+            Rest::Stopped
+        }
+        None if review.resources.stop.is_stopped() => Rest::Stopped,
+        None => review.run().await?,
+    };
     let trees = Trees {
         workspace: &review.resources.workspace,
         state_dir: &review.resources.state_dir,

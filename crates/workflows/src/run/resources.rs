@@ -28,6 +28,7 @@ use glee_store::history::JournalError;
 use glee_store::history::store::Journal;
 use glee_system::log;
 use glee_workspace::root::Workspace;
+use glee_workspace::{QueuedRun, Turn};
 
 pub struct RunSetup {
     pub workspace: Arc<Workspace>,
@@ -39,6 +40,8 @@ pub struct RunSetup {
     pub sink: Box<dyn EventSink>,
     /// Stops the run. A stopped run can be resumed.
     pub stop: Stop,
+    /// A detached run waits here for its turn.
+    pub queue: Option<QueuedRun>,
 }
 
 pub fn new_run() -> RunId {
@@ -61,6 +64,8 @@ pub struct RunResources {
     /// What several runs cost, as far as a cap depends on it. The runner updates it after each call.
     pub(crate) by_runs: SpentByRuns,
     pub span: Span,
+    /// Other detached runs of the tree wait until this value is dropped.
+    queue: Option<QueuedRun>,
 }
 
 impl RunResources {
@@ -73,6 +78,7 @@ impl RunResources {
             settings,
             sink,
             stop,
+            queue,
         } = setup;
         journal.redacts = settings.redaction.secrets;
         for agent in &settings.agents {
@@ -95,6 +101,7 @@ impl RunResources {
             pace: Pace::default(),
             by_runs: SpentByRuns::default(),
             span,
+            queue,
         })
     }
 
@@ -115,6 +122,31 @@ impl RunResources {
             self.by_runs.request_usd = Some(self.journal.spent_on_request_of(&self.run)?);
         }
         Ok(unread)
+    }
+
+    /// Waits until a detached run has its turn or is stopped. Returns the run that supersedes it.
+    pub(crate) async fn turn(&mut self) -> Result<Option<RunId>, RunError> {
+        let Some(queue) = &mut self.queue else {
+            return Ok(None);
+        };
+        while !self.stop.is_stopped() {
+            match queue.turn()? {
+                Turn::Begun => return Ok(None),
+                Turn::Superseded(by) if self.journal.length(&by)? > 0 => {
+                    queue.leave();
+                    return Ok(Some(by));
+                }
+                // The newer run ended before its start was recorded.
+                Turn::Superseded(by) if !self.journal.is_held(&by)? => queue.stay()?,
+                Turn::Superseded(_) | Turn::Waiting => {}
+            }
+            tokio::select! {
+                () = self.stop.stopped() => {}
+                () = tokio::time::sleep(QueuedRun::STEP) => {}
+            }
+        }
+        queue.leave();
+        Ok(None)
     }
 
     pub(crate) fn redaction(&self) -> Redaction {

@@ -269,6 +269,13 @@ impl Repository {
             })
     }
 
+    /// Whether the history of the commit `newer` contains the commit `older`. Commits without a common ancestor, or that do
+    /// not exist any more, contain nothing of each other.
+    pub(crate) fn is_ancestor(&self, older: &str, newer: &str) -> Result<bool> {
+        let base = self.call(["merge-base", older, newer]).id();
+        Ok(base.is_ok_and(|base| base.as_deref() == Some(older)))
+    }
+
     /// Lists the files and links of a commit: mode, object id and path. Submodules are left out.
     pub(crate) fn entries_of(&self, commit: &str) -> Result<Vec<(u32, String, Vec<u8>)>> {
         let listed = self.listed_in(commit)?;

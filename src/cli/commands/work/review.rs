@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
+use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use jiff::Timestamp;
 use crate::cli::commands::work::{one_off, pr, pr::change::PullRequestChange, steering};
 use crate::cli::context::{
     BasicFormat, CommandContext, CommandError, CommandResult, Format, Globals, Input, Outputs,
-    ROUTES, ReportOutputs, execute, history, number, one_of, place, print, stream,
+    ROUTES, ReportOutputs, detached, execute, history, number, one_of, place, print, stream,
 };
 use crate::cli::report::filter::ReportFilter;
 use crate::cli::report::fix_command;
@@ -31,7 +32,7 @@ use glee_workflows::review::{
     disputes::rulings::SharedRulings,
 };
 use glee_workspace::root::Workspace;
-use glee_workspace::{SelectOptions, Target, TargetSpec};
+use glee_workspace::{QueueSubject, SelectOptions, Target, TargetSpec};
 
 /// Review code, and optionally fix findings and settle disputes
 #[derive(Debug, clap::Args)]
@@ -86,6 +87,10 @@ pub(crate) struct Args {
     /// Print the planned calls, reusable answers and estimated cost without calling an agent
     #[arg(long)]
     dry_run: bool,
+    /// Let the review work in the background: print the id of its run as soon as its start is recorded (see `glee
+    /// runs wait`)
+    #[arg(long, conflicts_with = "dry_run")]
+    detach: bool,
     /// How to settle every dispute without asking the user [default: review.on_dispute.default]
     #[arg(long, value_parser = one_of(ROUTES), value_name = "ROUTE")]
     on_dispute: Option<Route>,
@@ -313,7 +318,38 @@ fn read_diff(path: &Path, globals: &Globals) -> Result<TargetSpec, CommandError>
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
-    run_within(args, globals, None)
+    if !args.detach || globals.detached.is_some() {
+        return run_within(args, globals, None);
+    }
+    let is_read =
+        args.diff.as_deref() == Some(Path::new("-")) || args.instructions.as_deref() == Some("@-");
+    let stdin = match is_read {
+        true => Stdio::inherit(),
+        false => Stdio::null(),
+    };
+    let outputs = args.report.check(globals)?;
+    detached::start_again(globals, &outputs, stdin)
+}
+
+/// What the review contains, for the queue of detached runs. Reviews of another kind contain nothing of each other.
+fn queue_subject(
+    workspace: &Workspace,
+    spec: &TargetSpec,
+    plan: &Plan,
+) -> Result<Option<QueueSubject>, CommandError> {
+    let subject = workspace.queue_subject(spec)?;
+    Ok(subject.map(|subject| {
+        let agents: Vec<&str> = plan
+            .agents
+            .iter()
+            .map(|agent| agent.name.0.as_str())
+            .collect();
+        let kind = (plan.mode, agents, &plan.instructions);
+        QueueSubject {
+            what: format!("{} {kind:?}", subject.what),
+            ..subject
+        }
+    }))
 }
 
 /// What is reviewed, and by which settings.
@@ -482,6 +518,7 @@ pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>
         settings,
         ..
     } = subject;
+    let subject = queue_subject(&workspace, &spec, &plan)?;
     let shared = SharedRulings::of_plan(&workspace, &plan)?;
     let edits = rulings::edits(&workspace, &spec, &target, &shared)?;
     plan.own.extend(edits);
@@ -505,22 +542,21 @@ pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>
         globals,
         findings: &[],
         filter: Some(&args.filter),
+        subject,
     };
     let fix = FixCommand {
         command: match limit {
-            None => plan
+            None if globals.detached.is_none() => plan
                 .target_args
                 .as_ref()
                 .map(|_| fix_command::of_arguments()),
-            // A hook of git started this review through `glee hook run`, so the command line of the process is not
-            // a command line of `glee review`.
-            Some(_) => {
-                fix_command::of_plan(&plan, &globals.directory(), globals.history.as_deref())
-            }
+            // The command line of a detached process is not one that a person types. A hook of git started this review
+            // through `glee hook run`, which is not `glee review`.
+            _ => fix_command::of_plan(&plan, &globals.directory(), globals.history.as_deref()),
         },
         has_coder: execute::has_coder(&settings),
     };
-    let run = review::new_run();
+    let run = detached::new_run(globals);
     let pr = settings.pr;
     let exit = execute::review(
         &context,

@@ -11,10 +11,11 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use tracing::debug;
 
 use crate::cli::context::globals::Globals;
 use crate::cli::context::place::{refuse_inside, state_dir, work_folder};
-use crate::cli::context::{history, settings as load};
+use crate::cli::context::{detached, history, settings as load};
 use crate::cli::error::{CommandError, CommandResult};
 use crate::cli::report::filter::ReportFilter;
 use crate::cli::report::options::FixCommand;
@@ -37,6 +38,7 @@ use glee_model::domain::{
 use glee_store::config::files::scripts::{self, Roots};
 use glee_store::config::settings::{Compare, Sandbox, Settings};
 use glee_store::config::{self, ConfigSources, Loaded};
+use glee_store::history::HeldRun;
 use glee_system::{log, private};
 use glee_workflows::review::{self, EndedReview, Rest, RunSetup};
 use glee_workflows::run::error::RunError;
@@ -44,7 +46,7 @@ use glee_workflows::run::ports::{
     Choice, DisputeResolver, EventSink, PersonAnswer, PersonDecision, PersonQuestion,
 };
 use glee_workspace::root::Workspace;
-use glee_workspace::{ControlFiles, TreeLock};
+use glee_workspace::{ControlFiles, QueueSubject, QueuedRun, TreeLock};
 
 pub(crate) struct CommandContext<'a> {
     pub(crate) outputs: &'a Outputs,
@@ -54,6 +56,8 @@ pub(crate) struct CommandContext<'a> {
     /// The findings that the report shows. If the list is empty, the report shows all findings.
     pub(crate) findings: &'a [FindingId],
     pub(crate) filter: Option<&'a ReportFilter>,
+    /// What a detached run reviews; `None` if no other run contains it.
+    pub(crate) subject: Option<QueueSubject>,
 }
 
 /// Returns the settings of a run, and the agents whose commands the project gives. If the parameter `steering` is given,
@@ -237,7 +241,11 @@ pub(crate) fn settle(
     disputes: Vec<DisputeNumber>,
     judges: Vec<Agent>,
 ) -> Result<(Vec<Dispute>, bool), CommandError> {
-    let ((disputes, rest), _, notifier) = execute(
+    let Executed {
+        ended: (disputes, rest),
+        notifier,
+        ..
+    } = execute(
         context,
         Arc::new(workspace),
         settings,
@@ -277,8 +285,12 @@ pub(crate) fn review<F: Future<Output = Result<EndedReview, RunError>>>(
             .agents
             .iter()
             .all(|agent| agent.role != Role::Aggregator);
-    let (mut ended, cause, notifier) =
-        execute(context, workspace, settings, agents, id, Some(&resume), run)?;
+    let Executed {
+        mut ended,
+        cause,
+        notifier,
+        held,
+    } = execute(context, workspace, settings, agents, id, Some(&resume), run)?;
     if ended.rest == Rest::Stopped {
         // If the user stops the run in a dialog, the exit code is the same as after Ctrl-C.
         ended.outcome.exit = cause.unwrap_or(ExitReason::Signal(2));
@@ -308,6 +320,10 @@ pub(crate) fn review<F: Future<Output = Result<EndedReview, RunError>>>(
     let exit = cause
         .filter(|cause| matches!(cause, ExitReason::Signal(_)))
         .unwrap_or(outcome.exit);
+    // Whoever waits for the run does not wait until the report is read.
+    if let Err(error) = held.leave(exit) {
+        debug!("cannot record how the run was left: {error}");
+    }
     notifier.reviewed(outcome, exit, &report::text::conclusion(outcome));
     let was_asked = notifier.was_asked() || matches!(exit, ExitReason::Signal(_));
     let filter = context.filter;
@@ -344,8 +360,15 @@ pub(crate) fn warn(globals: &Globals, notifier: &Notifier) {
         .for_each(|warning| globals.say(warning));
 }
 
-/// The second value of the result is the signal or the time limit that stopped the run. After the run, the caller
-/// must send the notification that the run ended.
+struct Executed<T> {
+    ended: T,
+    /// The signal or the time limit that stopped the run.
+    cause: Option<ExitReason>,
+    /// The caller must send the notification that the run ended.
+    notifier: Notifier,
+    held: HeldRun,
+}
+
 fn execute<T, F: Future<Output = Result<T, RunError>>>(
     context: &CommandContext<'_>,
     workspace: Arc<Workspace>,
@@ -354,7 +377,7 @@ fn execute<T, F: Future<Output = Result<T, RunError>>>(
     id: &RunId,
     resume: Option<&str>,
     run: impl FnOnce(RunSetup, Box<dyn DisputeResolver>) -> F,
-) -> Result<(T, Option<ExitReason>, Notifier), CommandError> {
+) -> Result<Executed<T>, CommandError> {
     require_sandbox(&settings)?;
     let state_dir = state_dir()?;
     // This check precedes `lock`, because `lock` creates a file in the state folder.
@@ -364,6 +387,8 @@ fn execute<T, F: Future<Output = Result<T, RunError>>>(
         Mode::Fix | Mode::Arbitrate => Some(workspace.lock(&state_dir, id)?),
     };
     let journal = history::open(context.globals, &workspace)?;
+    let held = journal.hold(id)?;
+    let queue = detached::enqueue(context, &workspace, &journal, id)?;
     let terminal = Terminal::new(context.globals.screen());
     let folder = work_folder(context.globals, &workspace);
     let notifier = Notifier::new(&settings, &agents, workspace.root(), id, &terminal);
@@ -386,7 +411,11 @@ fn execute<T, F: Future<Output = Result<T, RunError>>>(
         is_recorded: Arc::clone(&is_recorded),
     });
     let resume = resume.map(|resume| (resume.to_owned(), is_recorded));
-    let (ended, cause) = drive(settings.budget.duration, &terminal, resume, |stop| {
+    let time_limit = TimeLimit {
+        duration: settings.budget.duration,
+        begun: queue.as_ref().map(QueuedRun::begun),
+    };
+    let (ended, cause) = drive(time_limit, &terminal, resume, |stop| {
         run(
             RunSetup {
                 workspace,
@@ -396,12 +425,18 @@ fn execute<T, F: Future<Output = Result<T, RunError>>>(
                 settings,
                 sink,
                 stop,
+                queue,
             },
             resolver,
         )
     })?;
     match ended {
-        Ok(ended) => Ok((ended, cause, notifier)),
+        Ok(ended) => Ok(Executed {
+            ended,
+            cause,
+            notifier,
+            held,
+        }),
         Err(error) => {
             notifier.ended("the run failed", None, json!({}));
             warn(context.globals, &notifier);
@@ -418,12 +453,28 @@ pub(crate) fn sink(prints_events: bool, terminal: &Terminal, keys: bool) -> Box<
     }
 }
 
+/// The maximum duration of a run.
+pub(crate) struct TimeLimit {
+    duration: Duration,
+    /// False while a detached run waits for its turn. This time does not count.
+    begun: Option<Arc<AtomicBool>>,
+}
+
+impl From<Duration> for TimeLimit {
+    fn from(duration: Duration) -> Self {
+        Self {
+            duration,
+            begun: None,
+        }
+    }
+}
+
 /// Executes a run until the run ends, or until a signal or the time limit stops the run. The second value of the
 /// result is the reason why the run was stopped, or `None` if the run ended by itself. `resume` contains two
 /// values: a hint on how to resume the run, and a flag. The flag becomes true when the history contains the start
 /// of the run.
 pub(crate) fn drive<T, F: Future<Output = T>>(
-    time_limit: Duration,
+    time_limit: impl Into<TimeLimit>,
     terminal: &Terminal,
     resume: Option<(String, Arc<AtomicBool>)>,
     run: impl FnOnce(Stop) -> F,
@@ -448,7 +499,7 @@ pub(crate) fn drive<T, F: Future<Output = T>>(
     terminal.hide_interrupt();
     let ended = runtime.block_on(async {
         let answering = tokio::spawn(event_loop.answer());
-        let timing = tokio::spawn(stop_after(time_limit, handle, Arc::clone(&cause)));
+        let timing = tokio::spawn(stop_after(time_limit.into(), handle, Arc::clone(&cause)));
         let ended = run(stop).await;
         answering.abort();
         timing.abort();
@@ -542,9 +593,15 @@ pub(crate) fn has_coder(settings: &Settings) -> bool {
 /// means that nothing stopped the run. A value from 1 to 254 is the number of the signal that stopped the run.
 const OVER_BUDGET: u8 = u8::MAX;
 
-/// Stops the run after the duration `left`. Time during which the process is suspended does not count.
-async fn stop_after(mut left: Duration, handle: Arc<StopHandle>, cause: Arc<AtomicU8>) {
+/// Stops the run at its time limit. Time during which the process is suspended does not count.
+async fn stop_after(limit: TimeLimit, handle: Arc<StopHandle>, cause: Arc<AtomicU8>) {
     const STEP: Duration = Duration::from_secs(1);
+    if let Some(begun) = limit.begun {
+        while !begun.load(Ordering::Relaxed) {
+            tokio::time::sleep(QueuedRun::STEP).await;
+        }
+    }
+    let mut left = limit.duration;
     while !left.is_zero() {
         let step = left.min(STEP);
         let began = Instant::now();

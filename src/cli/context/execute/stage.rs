@@ -147,6 +147,7 @@ impl<'a> StageContext<'a> {
                     settings,
                     sink,
                     stop,
+                    queue: None,
                 };
                 async move {
                     match new {

@@ -172,9 +172,11 @@ pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
         ExitReason::Limited => limited(outcome),
         ExitReason::Signal(2) => format!("Stopped by you{waiting}"),
         ExitReason::Signal(number) => format!("Interrupted by signal {number}{waiting}"),
-        ExitReason::Usage | ExitReason::Locked | ExitReason::History | ExitReason::Untrusted => {
-            "The run failed".to_owned()
-        }
+        ExitReason::Usage
+        | ExitReason::Locked
+        | ExitReason::History
+        | ExitReason::Untrusted
+        | ExitReason::StillRunning => "The run failed".to_owned(),
     };
     let glyph = match outcome.exit {
         ExitReason::Clean => Glyph::Done,

@@ -274,6 +274,8 @@ pub enum ExitReason {
     Budget,
     /// An agent has reached a rate limit or a quota; the run can be resumed.
     Limited,
+    /// The run still works; the time to wait for it is over.
+    StillRunning,
     /// A signal ended the run.
     Signal(u8),
 }
@@ -291,7 +293,27 @@ impl ExitReason {
             Self::History => 7,
             Self::Untrusted => 8,
             Self::Budget | Self::Limited => 75,
+            // As `timeout` of the coreutils.
+            Self::StillRunning => 124,
             Self::Signal(number) => 128_u8.saturating_add(number),
+        }
+    }
+
+    /// The reason with this exit code. A code that no reason has is a failure about which nothing is known.
+    pub fn with_code(code: u8) -> Self {
+        match code {
+            0 => Self::Clean,
+            1 => Self::FindingsOpen,
+            2 => Self::Usage,
+            3 => Self::DisputeOpen,
+            5 => Self::ReadOnlyViolation,
+            6 => Self::Locked,
+            7 => Self::History,
+            8 => Self::Untrusted,
+            75 => Self::Budget,
+            124 => Self::StillRunning,
+            129.. => Self::Signal(code - 128),
+            _ => Self::AgentFailed,
         }
     }
 
@@ -313,7 +335,7 @@ impl ExitReason {
 fn strength(reason: ExitReason) -> usize {
     /// The exit codes, from the weakest to the strongest. The exit codes after a signal are not in the list.
     /// An exit code after a signal takes precedence over all codes in the list.
-    const STRENGTHS: [u8; 10] = [0, 1, 3, 4, 75, 5, 2, 6, 7, 8];
+    const STRENGTHS: [u8; 11] = [0, 1, 3, 4, 75, 124, 5, 2, 6, 7, 8];
     STRENGTHS
         .iter()
         .position(|code| *code == reason.code())

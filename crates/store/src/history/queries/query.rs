@@ -17,8 +17,8 @@ use crate::history::stored_id::StoredId;
 use crate::history::{JournalError, store::Journal};
 use glee_model::domain::event::{DisputeEvent, Event, EventKind, Plan, ReviewEvent, Settlement};
 use glee_model::domain::{
-    Anchor, Disposition, Dispute, DisputeId, DisputeNumber, Finding, Location, Ruler, RulingWord,
-    RunId,
+    Anchor, Disposition, Dispute, DisputeId, DisputeNumber, ExitReason, Finding, Location, Ruler,
+    RulingWord, RunId,
 };
 use glee_model::rules::measures::dollars;
 
@@ -237,14 +237,17 @@ impl Journal {
         );
         self.rows(&sql, [recent.map_or(-1, i64::from)], |row| {
             let count = |column| row.get(column).map(i64::unsigned_abs);
+            let run = RunId(row.get("id")?);
+            let exit: Option<ExitReason> = from_json(row, "exit")?;
             Ok(RunRow {
-                run: RunId(row.get("id")?),
+                works: exit.is_none() && self.is_held(&run).unwrap_or_default(),
+                run,
                 started: from_time(row, "started")?,
                 ended: from_time(row, "ended")?,
                 target: row.get("target")?,
                 mode: from_json(row, "mode")?,
                 fixed: row.get("fixed")?,
-                exit: from_json(row, "exit")?,
+                exit,
                 unread: row.get::<_, Option<bool>>("unread")?.unwrap_or_default(),
                 is_empty: row.get::<_, Option<bool>>("is_empty")?.unwrap_or_default(),
                 findings: count("findings")?,

@@ -146,6 +146,9 @@ pub struct RunRow {
     pub ended: Option<Timestamp>,
     pub target: String,
     pub mode: Mode,
+    /// Whether a process works on the run, which has not ended.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub works: bool,
     /// Whether findings were handed to the coder after the run had ended (`glee fix`).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub fixed: bool,

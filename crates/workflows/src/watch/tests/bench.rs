@@ -127,6 +127,7 @@ impl Scene {
                 settings: self.settings.clone(),
                 sink: Box::new(Listener(Arc::clone(&heard), Instant::now())),
                 stop,
+                queue: None,
             },
             templates: self.folder.path().join("none"),
             standing: watch::channel(WatchReport::default()).0,

@@ -174,6 +174,7 @@ fn settle(
             globals,
             findings: &[],
             filter: None,
+            subject: None,
         };
         let (settled, stopped) =
             execute::settle(&context, workspace, settings, agents, &run, numbers, judges)?;

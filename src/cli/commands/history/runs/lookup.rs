@@ -297,6 +297,7 @@ pub(crate) fn refuse_changed(
 
 fn ended(row: &RunRow) -> String {
     let text = match row.exit {
+        None if row.works => "works",
         None => "interrupted",
         Some(ExitReason::Clean) if row.is_empty => "nothing to review",
         Some(ExitReason::Clean) => "clean",
@@ -309,7 +310,11 @@ fn ended(row: &RunRow) -> String {
         Some(ExitReason::ReadOnlyViolation) => "files modified",
         Some(ExitReason::Signal(_)) => "stopped",
         Some(
-            ExitReason::Usage | ExitReason::Locked | ExitReason::History | ExitReason::Untrusted,
+            ExitReason::Usage
+            | ExitReason::Locked
+            | ExitReason::History
+            | ExitReason::Untrusted
+            | ExitReason::StillRunning,
         ) => "failed",
     };
     if row.undone {

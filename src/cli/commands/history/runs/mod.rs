@@ -1,4 +1,4 @@
-//! `glee runs`: lists, shows, compares, undoes, resumes, replays and prunes runs.
+//! `glee runs`: lists, shows, compares, undoes, resumes, waits for, stops, replays and prunes runs.
 
 mod calls;
 pub(crate) mod lookup;
@@ -6,6 +6,7 @@ mod prune;
 mod replay;
 mod show;
 mod undo;
+mod wait;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,7 +29,7 @@ use glee_protocol::text::printable;
 use glee_workflows::review;
 use glee_workflows::review::recorded::view::{self, Recorded};
 
-/// List, show, compare, undo, resume, replay and prune runs
+/// List, show, compare, undo, resume, wait for, stop, replay and prune runs
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -41,6 +42,8 @@ Examples:
   glee runs undo --redo      restore the changes that the last undo reverted
   glee runs resume           resume the last run if it was interrupted or waits for a person
   glee runs resume --on-dispute judge   have the judge rule on open disputes
+  glee runs wait last        wait for a run in the background, and print its report
+  glee runs stop last        end a run that works; it can be resumed
   glee runs resume --fix     have the coder fix the findings of the last run
   glee runs replay           decide the last run again from its record, without calls")]
 pub(crate) struct Args {
@@ -103,6 +106,8 @@ enum Command {
         #[command(flatten)]
         report: ReportOutputs,
     },
+    Wait(wait::Args),
+    Stop(wait::StopArgs),
     Replay(replay::Args),
     Prune(prune::Args),
 }
@@ -144,6 +149,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
                 resume(globals, &run.run, *on_dispute, &outputs)
             }
         }
+        Some(Command::Wait(args)) => wait::run(args, globals),
+        Some(Command::Stop(args)) => wait::stop(args, globals),
         Some(Command::Replay(args)) => replay::run(args, globals),
         Some(Command::Prune(args)) => prune::run(args, globals),
     }
@@ -251,6 +258,7 @@ fn resume(globals: &Globals, text: &str, named: Option<Route>, outputs: &Outputs
         globals,
         findings: &[],
         filter: None,
+        subject: None,
     };
     let fix = execute::fix_command(globals, &plan);
     execute::review(

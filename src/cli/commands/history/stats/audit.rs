@@ -101,6 +101,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             settings,
             sink,
             stop,
+            queue: None,
         };
         async move { audit::start(setup, &templates, sample).await }
     })?;

@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::host::{AgentHost, HOSTS, HostSession};
-use super::options::{HookMode, MODES, time};
+use super::options::{HookMode, MODES};
 use crate::cli::context::{
-    CommandError, CommandResult, Globals, one_of, place, pretty, print, settings, stream,
+    CommandError, CommandResult, Globals, duration, one_of, place, pretty, print, settings, stream,
 };
 use crate::cli::report::options::{Detail, FixCommand, RenderOptions, TextOptions};
 use crate::cli::report::{self, Format};
@@ -46,7 +46,7 @@ pub(crate) struct Args {
     #[arg(long, value_parser = one_of(MODES), value_name = "MODE", default_value = "warn")]
     mode: HookMode,
     /// The maximum duration; it must be shorter than the limit of the agent
-    #[arg(long, value_parser = time, value_name = "TIME", default_value = "50s")]
+    #[arg(long, value_parser = duration, value_name = "TIME", default_value = "50s")]
     timeout: Duration,
     /// How often the hook may hand findings back in a session
     #[arg(long, value_name = "N", default_value_t = 2)]

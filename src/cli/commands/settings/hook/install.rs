@@ -20,6 +20,7 @@ hook of this name, Glee keeps this earlier hook, which then runs first. To chang
 
 Examples:
   glee hook install pre-commit
+  glee hook install post-commit
   glee hook install pre-push --mode block --timeout 5m")]
 pub(crate) struct Args {
     /// The hook to install
@@ -111,7 +112,7 @@ pub(crate) fn install(args: &Args, globals: &Globals) -> CommandResult {
     let hook = args.hook;
     let folder = folder(&workspace)?;
     let name = hook.name();
-    let operation = hook.operation();
+    hook.check(&args.options)?;
     check(args, &workspace, &folder)?;
     let files = HookFiles::of(&folder, hook);
     let failed = |error| {
@@ -164,7 +165,8 @@ pub(crate) fn install(args: &Args, globals: &Globals) -> CommandResult {
         globals.say("note: Jujutsu runs no hooks; the hook runs only when you use git");
     }
     globals.say(&format!(
-        "skip the hook once with `git {operation} --no-verify`; remove the hook with `glee hook uninstall {name}`"
+        "skip the hook once with `{}`; remove the hook with `glee hook uninstall {name}`",
+        hook.skip()
     ));
     Ok(ExitReason::Clean)
 }

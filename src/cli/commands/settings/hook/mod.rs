@@ -17,13 +17,15 @@ use crate::cli::context::{CommandResult, Globals, JsonFlag};
 /// Let a hook of git review each commit or push, or a hook of an agent each turn
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The hook `pre-commit` reviews the staged changes quickly, with one reviewer and one round. The hook `pre-push` \
+The hook `pre-commit` reviews the staged changes quickly, with one reviewer and one round. The hook `post-commit` \
+reviews the new commits in the background, and `glee findings` lists what came of it. The hook `pre-push` \
 reviews the commits that the push adds to branches of the remote. A hook asks no questions, ends at a time \
 limit, and does nothing if `glee` is not on the PATH. In the mode `warn`, a hook prints the report and lets git \
 continue.
 
 Examples:
   glee hook install pre-commit                 print a report at each commit
+  glee hook install post-commit                review each commit in the background
   glee hook install pre-push --mode block      refuse a push with open mandatory findings
   glee hook uninstall pre-push                 restore the earlier hook
   git commit --no-verify                       skip the hook once

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::cli::context::{Words, one_of};
-use glee_store::config::schema::units;
+use crate::cli::context::{CommandError, Words, duration, one_of};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Hook {
     PreCommit,
+    PostCommit,
     PrePush,
 }
 
@@ -22,6 +22,11 @@ pub(crate) const HOOKS: Words<Hook> = &[
         "Review the staged changes before a commit",
     ),
     (
+        "post-commit",
+        Hook::PostCommit,
+        "Review the new commits in the background; a commit does not wait",
+    ),
+    (
         "pre-push",
         Hook::PrePush,
         "Review the new commits before a push",
@@ -29,11 +34,12 @@ pub(crate) const HOOKS: Words<Hook> = &[
 ];
 
 impl Hook {
-    pub(crate) const ALL: [Self; 2] = [Self::PreCommit, Self::PrePush];
+    pub(crate) const ALL: [Self; 3] = [Self::PreCommit, Self::PostCommit, Self::PrePush];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::PreCommit => "pre-commit",
+            Self::PostCommit => "post-commit",
             Self::PrePush => "pre-push",
         }
     }
@@ -41,8 +47,29 @@ impl Hook {
     /// The git command that runs the hook.
     pub(crate) fn operation(self) -> &'static str {
         match self {
-            Self::PreCommit => "commit",
+            Self::PreCommit | Self::PostCommit => "commit",
             Self::PrePush => "push",
+        }
+    }
+
+    /// The command that skips the hook once.
+    pub(crate) fn skip(self) -> &'static str {
+        match self {
+            Self::PreCommit => "git commit --no-verify",
+            // git runs this hook in any case.
+            Self::PostCommit => "git -c core.hooksPath=/dev/null commit",
+            Self::PrePush => "git push --no-verify",
+        }
+    }
+
+    /// Fails if the hook runs when git cannot be stopped any more.
+    pub(crate) fn check(self, options: &HookOptions) -> Result<(), CommandError> {
+        match (self, options.mode) {
+            (Self::PostCommit, HookMode::Block) => Err(CommandError::usage(
+                "`post-commit` runs after the commit, so it cannot stop the commit",
+            )
+            .hint("leave out `--mode block`, or use the hook `pre-commit`")),
+            _ => Ok(()),
         }
     }
 }
@@ -83,11 +110,6 @@ pub(crate) struct HookOptions {
     #[arg(long, value_parser = one_of(MODES), value_name = "MODE", default_value = "warn")]
     pub(crate) mode: HookMode,
     /// The maximum duration of the review (a shorter `budget.duration` has precedence)
-    #[arg(long, value_parser = time, value_name = "TIME", default_value = "10m")]
+    #[arg(long, value_parser = duration, value_name = "TIME", default_value = "10m")]
     pub(crate) timeout: Duration,
-}
-
-pub(super) fn time(text: &str) -> Result<Duration, String> {
-    let time = units::duration(text).filter(|time| !time.is_zero());
-    time.ok_or_else(|| "give a duration such as `90s` or `10m`".to_owned())
 }

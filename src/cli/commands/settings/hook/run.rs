@@ -1,24 +1,31 @@
 //! `glee hook run`: the review that an installed hook starts.
 
 use std::io::{IsTerminal as _, Read as _};
+use std::process::Stdio;
 use std::time::Duration;
 
 use super::options::{HOOKS, Hook, HookMode, HookOptions};
 use crate::cli::commands::work::review;
-use crate::cli::context::{CommandError, CommandResult, Globals, one_of, place, stream};
+use crate::cli::context::{
+    CommandError, CommandResult, Format, Globals, Outputs, detached, one_of, place, settings,
+    stream,
+};
 use glee_model::domain::ExitReason;
 use glee_protocol::text::printable;
-use glee_workspace::{PushedCommits, PushedRef};
+use glee_store::config::schema::units;
+use glee_workspace::{PushedCommits, PushedRef, Workspace};
 
 /// Run the review of a hook (git runs this command)
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The hook `pre-push` reads the pushed refs from standard input (git's lines `<local ref> <local id> <remote ref> \
 <remote id>`) or from the variables of the program pre-commit. Deleted branches and tags are not reviewed. During a merge, \
-rebase, cherry-pick or revert, the hook `pre-commit` reviews nothing.
+rebase, cherry-pick or revert, the hooks `pre-commit` and `post-commit` review nothing. The hook `post-commit` reviews the last \
+commit, and starts earlier if a review in the background has not begun: it then supersedes that review.
 
 Examples:
   glee hook run pre-commit
+  glee hook run post-commit
   glee hook run pre-push --mode block -- origin https://example.org/project.git")]
 pub(crate) struct Args {
     /// The hook to run
@@ -38,8 +45,10 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         no_pager: true,
         ..globals.clone()
     };
+    args.hook.check(&args.options)?;
     let targets = match args.hook {
         Hook::PreCommit => staged(globals),
+        Hook::PostCommit => return in_background(args, globals),
         Hook::PrePush => pushed(args, globals),
     };
     let mut worst = ExitReason::Clean;
@@ -77,20 +86,56 @@ fn decide(args: &Args, globals: &Globals, worst: ExitReason) -> ExitReason {
         }
         HookMode::Block => {
             globals.say(&format!(
-                "glee: the {operation} is refused; skip the hook once: git {operation} --no-verify"
+                "glee: the {operation} is refused; skip the hook once: {}",
+                args.hook.skip()
             ));
         }
     }
     worst
 }
 
-/// The arguments of `glee review` for the hook `pre-commit`.
-fn staged(globals: &Globals) -> Result<Vec<Vec<String>>, CommandError> {
-    let workspace = place::workspace(globals)?;
-    if let Some(operation) = workspace.git_operation() {
+/// Whether git is in the middle of a merge or the like, in which hooks review nothing.
+fn is_in_operation(globals: &Globals, workspace: &Workspace) -> bool {
+    let operation = workspace.git_operation();
+    if let Some(operation) = operation {
         globals.say(&format!(
             "glee: the hook reviews nothing during a {operation}"
         ));
+    }
+    operation.is_some()
+}
+
+/// Starts the review of the last commit, and of the commits of a review that still waits, as a detached run.
+fn in_background(args: &Args, globals: &Globals) -> CommandResult {
+    let workspace = place::workspace(globals)?;
+    if is_in_operation(globals, &workspace) {
+        return Ok(ExitReason::Clean);
+    }
+    let Some(target) = workspace.new_commits(&place::state_dir()?)? else {
+        return Ok(ExitReason::Clean);
+    };
+    let budget = settings::load(globals)?.1.settings.budget;
+    let limit = budget.duration.min(args.options.timeout);
+    detached::start(globals, &Outputs::only(Format::Text), |command| {
+        command.arg("-C").arg(globals.directory());
+        if let Some(history) = &globals.history {
+            command.arg("--history").arg(history);
+        }
+        if let Some(hash) = &globals.trust {
+            command.arg("--trust").arg(hash);
+        }
+        command
+            .args(["--no-input", "review", "--detach"])
+            .args(target)
+            .env("GLEE_BUDGET_DURATION", units::duration_text(limit))
+            .stdin(Stdio::null());
+    })
+}
+
+/// The arguments of `glee review` for the hook `pre-commit`.
+fn staged(globals: &Globals) -> Result<Vec<Vec<String>>, CommandError> {
+    let workspace = place::workspace(globals)?;
+    if is_in_operation(globals, &workspace) {
         return Ok(Vec::new());
     }
     Ok(vec![["--staged", "--quick"].map(str::to_owned).to_vec()])

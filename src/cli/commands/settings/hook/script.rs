@@ -40,12 +40,12 @@ pub(crate) fn options(hook: Hook, text: &str) -> Option<&str> {
 /// would remove line breaks at the end of the input.
 pub(crate) fn text(hook: Hook, options: &HookOptions) -> String {
     let name = hook.name();
-    let operation = hook.operation();
+    let skip = hook.skip();
     let mark = mark(hook);
     let mode = options.mode.word();
     let timeout = units::duration_text(options.timeout);
     let (read, feed, call) = match hook {
-        Hook::PreCommit => (
+        Hook::PreCommit | Hook::PostCommit => (
             "",
             "",
             format!("exec glee hook run {name} --mode {mode} --timeout {timeout} </dev/null"),
@@ -60,7 +60,7 @@ pub(crate) fn text(hook: Hook, options: &HookOptions) -> String {
     };
     format!(
         "#!/bin/sh\n{mark}\n\
-         # Skip it once: git {operation} --no-verify. Change the options by installing it again.\n\
+         # Skip it once: {skip}. Change the options by installing it again.\n\
          # An earlier hook is kept as `{name}.{EARLIER}` and runs first.\n\
          {read}earlier=$(dirname -- \"$0\")/{name}.{EARLIER}\n\
          if [ -x \"$earlier\" ]; then\n  {feed}\"$earlier\" \"$@\" || exit\nfi\n\

@@ -1,5 +1,6 @@
 //! `glee answer`: records the answer of a coder that Glee did not start.
 
+use std::process::Stdio;
 use std::sync::Arc;
 
 use clap::ValueEnum;
@@ -8,7 +9,7 @@ use clap::builder::NonEmptyStringValueParser;
 use super::{RecordedRun, RunOption, finding_word, fix, ruled};
 use crate::cli::commands::history::runs::lookup::{self, Recalled};
 use crate::cli::context::{
-    CommandContext, CommandError, CommandResult, Globals, ReportOutputs, execute, place,
+    CommandContext, CommandError, CommandResult, Globals, ReportOutputs, detached, execute, place,
 };
 use crate::cli::report::paths::WorkFolder;
 use glee_model::domain::event::Mode;
@@ -47,6 +48,10 @@ pub(crate) struct Args {
     evidence: Vec<String>,
     #[command(flatten)]
     run: RunOption,
+    /// Let the answer be checked in the background: print the id of its run as soon as its start is recorded (see `glee
+    /// runs wait`)
+    #[arg(long)]
+    detach: bool,
     #[command(flatten)]
     report: ReportOutputs,
 }
@@ -61,6 +66,9 @@ enum Word {
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let outputs = args.report.check(globals)?;
+    if args.detach && globals.detached.is_none() {
+        return detached::start_again(globals, &outputs, Stdio::null());
+    }
     let globals = &globals.silent_if(outputs.is_silent());
     let named = std::slice::from_ref(&args.finding);
     let (found, ids) = RecordedRun::with(globals, named, &args.run)?;
@@ -132,7 +140,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     plan.on_dispute = None;
     let agents = lookup::programs(&plan, &[], &workspace)?;
     let fix = execute::fix_command(globals, &plan);
-    let run = review::new_run();
+    let run = detached::new_run(globals);
     let context = CommandContext {
         outputs: &outputs,
         // Glee does not edit the tree, so the answer does not lock it.
@@ -141,6 +149,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         globals,
         findings: &[],
         filter: None,
+        subject: None,
     };
     execute::review(
         &context,

@@ -139,6 +139,7 @@ fn hand_over(
         globals,
         findings: &findings,
         filter: None,
+        subject: None,
     };
     let fix = execute::fix_command(globals, &plan);
     execute::review(

@@ -436,6 +436,7 @@ fn settle(
         globals,
         findings: &[],
         filter: None,
+        subject: None,
     };
     let (_, is_stopped) = execute::settle(
         &context,

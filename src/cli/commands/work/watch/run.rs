@@ -127,6 +127,7 @@ pub(crate) fn run(args: &WatchOptions, globals: &Globals) -> CommandResult {
                     settings,
                     sink,
                     stop,
+                    queue: None,
                 },
                 templates,
                 standing: status,
