@@ -259,7 +259,7 @@ fn a_person_rules_and_says_why() {
         .expect("rll")
         .until_it_reads()
         .send("\r");
-    let ruling = "Given((Dismiss, \"checked übrll\"))";
+    let ruling = "Given((Rule(Dismiss), \"checked übrll\"))";
     assert_eq!(pty.result(), (ruling.to_owned(), true));
     let mut open = Pty::open("rule");
     open.expect("3. Leave it open").pick(2);
