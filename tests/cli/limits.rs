@@ -78,3 +78,47 @@ fn a_missing_reviewer_is_one_that_does_not_answer() {
     let output = sandbox.glee(&["review", "app.py"]);
     assert_eq!(output.code, 2, "nobody is left: {output}");
 }
+
+/// A program that repeats each request by itself and tells so, like Copilot CLI at a service that is down.
+const REPEATS: &str = r#"#!/bin/sh
+case "$*" in *help* | *version*) echo "--available-tools --allow-tool --disable-builtin-mcps --no-ask-user --no-custom-instructions"; exit ;; esac
+cat >/dev/null
+echo x >> "$HOME/.copilot/sessions"
+while :; do
+  echo x >> "$HOME/.copilot/requests"
+  echo '{"type":"model.call_failure","data":{"statusCode":STATUS}}'
+  echo '{"type":"assistant.turn_retry","data":{}}'
+  sleep 0.3
+done
+"#;
+
+#[test]
+fn an_outage_holds_the_other_calls_of_the_program_and_is_one_failure() {
+    for (status, code, cause) in [(500, 4, "unavailable"), (429, 75, "rate_limited")] {
+        let sandbox = project();
+        for key in ["limits.retries=3", "review.jobs=1"] {
+            let (key, value) = key.split_once('=').expect("a value");
+            let set = sandbox.glee(&["config", "set", "--user", key, value]);
+            assert_eq!(set.code, 0, "{set}");
+        }
+        for n in 0..4 {
+            let line = format!("x{n} = {n}\n").repeat(9_000);
+            sandbox.write(&format!("part{n}.py"), &line);
+        }
+        let script = REPEATS.replace("STATUS", &status.to_string());
+        sandbox.connect("copilot", "reviewer", &script, &["--adapter", "copilot"]);
+        let output = sandbox.glee(&["review", ".", "--no-input", "--format", "json"]);
+        assert_eq!(output.code, code, "{output}");
+        let outcome: serde_json::Value = serde_json::from_str(&output.stdout).expect("an outcome");
+        let failures = outcome["failures"].as_array().expect("failures");
+        assert_eq!(failures.len(), 1, "{failures:?}");
+        assert_eq!(failures[0]["cause"]["kind"], cause, "{output}");
+        let shards = outcome["proof"]["reviewers"][0]["calls"].clone();
+        let count = |name: &str| {
+            std::fs::read_to_string(sandbox.home().join(".copilot").join(name))
+                .map_or(0, |text| text.lines().count())
+        };
+        assert_eq!(count("sessions"), 1, "the calls: {shards}");
+        assert_eq!(count("requests"), 4, "one request and three retries");
+    }
+}

@@ -28,9 +28,9 @@ from pathlib import Path
 from typing import Any, Callable, Iterator
 
 from canaries import INSTRUCTIONS, STOLEN, plant
-from docs import write_docs
+from docs import write_docs, write_outages
 from measure import measure
-from programs import PROGRAMS, Program, chosen
+from programs import KEY, PROGRAMS, Program, chosen
 from scene import GLEE, SOURCE, Ran, Scene
 from server import Server
 
@@ -537,6 +537,44 @@ def fault(causes: str, code: int = 4, reply: Rule | str = CLEAN, silence: int = 
     return case
 
 
+# What a model server that fails cost: requests, bytes and seconds, by program and fault.
+OUTAGES: dict[tuple[str, str], tuple[int, int, float]] = {}
+MOST_REQUESTS, MOST_SECONDS = 8, 30
+# codex as its user configures it: a provider in its file, and its own provider at another address.
+CODEX_FILES: dict[str, Callable[[str], dict[str, object]]] = {
+    "file": PROGRAMS["codex"].files,
+    "own provider": lambda url: {".codex/config.toml": f'openai_base_url = "{url}/v1"\n'},
+}
+
+
+def outage(name: str, within: float = 600, **fault: Any) -> Case:
+    """The model server fails at each request for a change of one line: the settings are the defaults, and the requests
+    are few, whoever repeats them."""
+    def measured(program: Program, server: Server, row: str) -> list[str]:
+        with Scene(program, server) as scene:
+            scene.connect("reviewer")
+            scene.git("add", "app.py")
+            scene.git("-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-qm", "Begin")
+            scene.write("app.py", SOURCE.replace("md5", "sha1"))
+            server.rules([{"fault": fault}])
+            ran = scene.review()
+            sizes = [len(json.dumps(entry["body"])) for entry in server.requests() if "body" in entry]
+            OUTAGES[row, name] = (len(sizes), sum(sizes), ran.seconds)
+            return [*exits(ran, 75 if fault.get("status") == 429 else 4), *left(scene),
+                    *([] if 0 < len(sizes) <= MOST_REQUESTS else [f"{len(sizes)} requests: {ran}"]),
+                    *([] if ran.seconds <= within else [f"took {ran.seconds:.1f} s"])]
+
+    def case(program: Program, server: Server) -> list[str]:
+        problems = measured(program, server, program.name)
+        if program.name == "codex":
+            for row, files in CODEX_FILES.items():
+                env = lambda url: {"CODEX_API_KEY": KEY, "OPENAI_API_KEY": KEY}  # noqa: E731
+                other = replace(program, files=files, args=lambda url: [], env=env)
+                problems += measured(other, server, f"{program.name}, {row}")
+        return problems
+    return case
+
+
 def reset(moment: str) -> float:
     return datetime.fromisoformat(moment).timestamp()
 
@@ -639,6 +677,10 @@ CASES: dict[str, Case] = {
                              headers={"retry-after": "2"}),
     "limit until": fault("rate_limited over_quota", 75, until=True),
     "500": fault("unavailable", kind="status", status=500, message="internal error"),
+    "outage 500": outage("500", within=MOST_SECONDS, kind="status", status=500, message="internal error"),
+    "outage 429": outage("429", kind="status", status=429, message="rate limit reached"),
+    "outage html": outage("HTML", kind="garbage"),
+    "outage text": outage("plain text", kind="status", status=200, body="upstream is away"),
     "cut": fault("unavailable protocol", kind="cut", after=3),
     "garbage": fault("unavailable protocol", kind="garbage"),
     "empty": fault("empty", reply={"text": ""}),
@@ -705,6 +747,8 @@ def main() -> int:
     if "--docs" in options:
         costs = {name: measure(PROGRAMS[name]) for name in wanted} if "--measure" in options else {}
         write_docs(results, costs)
+    if OUTAGES:
+        print(write_outages(OUTAGES, MOST_REQUESTS, MOST_SECONDS, "--docs" in options))
     failed = [f"{name}: {case}" for (name, case), done in results.items() if not done]
     print(f"real agents: {len(results) - len(failed)} of {len(results)} cases hold for {', '.join(wanted)}; "
           f"{len(failed)} failed{': ' if failed else ''}{', '.join(failed)}; {time.monotonic() - began:.0f} s")

@@ -4,8 +4,10 @@
 use std::time::Duration;
 use std::{fmt, io};
 
+use jiff::Timestamp;
 use nix::errno::Errno;
 
+use crate::calls::error_classifier;
 use crate::{AgentError, Invocation, Output, Profile};
 use glee_model::domain::{Agent, FailureKind};
 
@@ -58,8 +60,15 @@ pub enum ProcessError {
         cap: Cap,
         after: Duration,
     },
-    #[error("Glee ended `{0}`, because the program repeatedly got no answer from its service")]
-    NoProgress(String),
+    #[error(
+        "Glee ended `{command}`, because the program repeatedly got no answer from its service: {}",
+        shorten(line, SHOWN)
+    )]
+    NoProgress {
+        command: String,
+        /// The line with which the program told of the last request that failed.
+        line: String,
+    },
     #[error("`{command}` was killed by signal {signal}{}", after_colon(last_line.as_deref()))]
     Killed {
         command: String,
@@ -115,7 +124,15 @@ impl ProcessError {
         match self {
             Self::NotFound(..) | Self::Spawn(..) => FailureKind::NotInstalled,
             Self::TimedOut { .. } => FailureKind::TimedOut,
-            Self::NoProgress(..) => FailureKind::Unavailable,
+            Self::NoProgress { line, .. } => {
+                let status = error_classifier::status(line);
+                let kind = error_classifier::kind(status, line, Timestamp::now());
+                if kind.is_of_service() {
+                    kind
+                } else {
+                    FailureKind::Unavailable
+                }
+            }
             Self::Killed { .. } => FailureKind::Killed,
             Self::Stopped(..) => FailureKind::Stopped,
             Self::ExitCode { .. }
@@ -161,7 +178,7 @@ impl ProcessError {
                 Some("close other programs, or raise the limits of this shell: `ulimit -n`, `ulimit -u`".to_owned())
             }
             Self::Io(..) => Some("check the free disk space".to_owned()),
-            Self::NoProgress(..) => {
+            Self::NoProgress { .. } => {
                 Some("check whether the agent's service is available, and resume the run later".to_owned())
             }
             Self::SupervisorDied { left: None, .. } | Self::Exhausted(..) | Self::Stopped(..) => None,

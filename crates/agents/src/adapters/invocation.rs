@@ -55,6 +55,8 @@ pub struct Output {
     /// The last 4 KiB of stderr as text.
     pub stderr_tail: String,
     pub ended: Timestamp,
+    /// The last requests of the program to its service that failed, as far as the program tells.
+    pub failed_requests: u32,
     pub transcript: Transcript,
 }
 

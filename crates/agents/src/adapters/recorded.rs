@@ -48,6 +48,7 @@ fn reading(kind: AdapterKind, record: &Path) -> CallOutcome {
         stdout,
         stderr_tail: stderr[tail..].to_owned(),
         ended: Timestamp::UNIX_EPOCH,
+        failed_requests: 0,
         transcript,
     };
     kind.adapter().reading(&output)

@@ -361,11 +361,11 @@ fn gemini() {
 fn opencode() {
     assert_eq!(
         lines("opencode"),
-        ["run --pure --format json --title glee"; 3]
+        ["run --pure --format json --title glee --print-logs --log-level ERROR"; 3]
     );
     assert_eq!(
         resumed("opencode"),
-        "run --pure --format json --title glee -s s-1 -m m --own"
+        "run --pure --format json --title glee --print-logs --log-level ERROR -s s-1 -m m --own"
     );
     let agent = samples::agent("it", "", &["opencode"]);
     let permissions = ROLES.map(|role| {

@@ -9,6 +9,7 @@ use tokio::sync::{Mutex, OnceCell};
 
 use crate::Execute;
 use crate::calls::checkouts::BaseRun;
+use crate::calls::outage::Services;
 use crate::calls::state_cache::StateCache;
 
 #[derive(Clone)]
@@ -17,6 +18,7 @@ pub struct Agents {
     pub cache: StateCache,
     /// The programs that were asked in this process, by path, size and time of change.
     pub(crate) known: Arc<Mutex<ProbedPrograms>>,
+    pub(crate) services: Services,
     /// The checkouts in which commands of the project run. `None` if all commands run in the tree.
     pub base: Option<Arc<BaseRun>>,
 }

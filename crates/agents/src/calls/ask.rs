@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,6 +16,8 @@ use super::record::{self, CallEnd, CallRecord};
 use super::{instead, price, retry};
 use crate::adapters::programs::described::Described;
 use crate::adapters::registry;
+use crate::calls::cooldown::UNSPECIFIED;
+use crate::calls::outage::Services;
 use crate::calls::state_cache::StateCache;
 use crate::process::sandbox;
 use crate::{
@@ -31,6 +34,7 @@ impl Agents {
             runner,
             cache: StateCache::default(),
             known: Arc::default(),
+            services: Services::default(),
             base: None,
         }
     }
@@ -138,53 +142,97 @@ impl Agents {
         outcome
     }
 
-    /// Calls an agent, and retries the call after a transient failure. Dropping the future ends the agent's
-    /// process.
+    /// Calls an agent, and retries the call after a transient failure. While the agent's service fails, the calls of
+    /// its program try again one after another, and give up together. Dropping the future ends the agent's process.
     pub async fn ask(&self, mut call: Call) -> CallOutcome {
         let started = Instant::now();
         let total = call.agent.timeout.unwrap_or(call.limits.call_timeout);
-        let mut usage = Usage::default();
         call.session
             .take_if(|session| session.agent != call.agent.name);
         call.limits.call_timeout = total;
+        let service = self.service(&call.agent);
+        let mut ended = CallOutcome::from(Err(call.stopped()));
         let mut tries = 0;
+        let mut wait = Duration::ZERO;
         loop {
-            tries += 1;
-            let mut outcome = self
-                .wait_and_try(&call, tries)
-                .await
-                .unwrap_or_else(|error| CallOutcome::from(Err(error)));
-            usage = usage.plus(outcome.usage);
-            outcome.usage = usage;
-            outcome.metadata.retries = tries - 1;
-            outcome.millis = millis(started.elapsed());
-            let Err(error) = &outcome.answer else {
-                return outcome;
+            let left = || total.saturating_sub(started.elapsed());
+            let mut turn = if tries > 0 || service.failed() > 0 {
+                tokio::select! {
+                    turn = service.turn.lock() => Some(turn),
+                    () = call.stop.stopped() => return ended,
+                }
+            } else {
+                None
             };
-            let left = total.saturating_sub(started.elapsed());
-            call.limits.call_timeout = left;
+            if let Some(error) = service.holds() {
+                ended.answer = Err(error);
+                return ended;
+            }
+            let before = service.failed();
+            // Another call got an answer meanwhile.
+            turn = turn.filter(|_| before > 0);
+            if let Some(kind) = ended.failure().filter(|kind| kind.is_of_service()) {
+                let now = Timestamp::now();
+                wait = match before {
+                    0 => Duration::ZERO,
+                    _ => retry::pause(kind, before, now, left(), &call.limits).unwrap_or(wait),
+                };
+            }
+            if call.pause(wait).await.is_err() {
+                return ended;
+            }
+            tries += 1;
+            if tries > 1 || turn.is_some() {
+                call.limits.call_timeout = left();
+            }
+            let outcome = {
+                let mut trying = pin!(self.wait_and_try(&call, tries));
+                tokio::select! {
+                    outcome = &mut trying => outcome,
+                    // The service is at work on an answer, which can take long.
+                    () = tokio::time::sleep(UNSPECIFIED.unsigned_abs()), if turn.is_some() => {
+                        service.answers();
+                        drop(turn.take());
+                        trying.await
+                    }
+                }
+            };
+            let outcome = outcome.unwrap_or_else(|error| CallOutcome::from(Err(error)));
+            // A try that failed in a service made one request and those that the program itself repeated.
+            service.ended(before, outcome.failure(), 1 + outcome.metadata.retries);
+            let repeated = outcome.metadata.retries;
+            let earlier = std::mem::replace(&mut ended, outcome);
+            ended.usage = earlier.usage.plus(ended.usage);
+            ended.metadata.retries = earlier.metadata.retries + repeated + u32::from(tries > 1);
+            ended.millis = millis(started.elapsed());
+            let Err(error) = &ended.answer else {
+                return ended;
+            };
             // An expired session can cause a failure, so the next try starts without a session.
             let may_be_gone = matches!(
                 error.kind,
                 FailureKind::BadFlags | FailureKind::Crashed | FailureKind::Protocol
             );
             if may_be_gone && call.session.take().is_some() {
+                wait = Duration::ZERO;
                 continue;
             }
-            let Some(wait) = retry::pause(error.kind, tries, Timestamp::now(), left, &call.limits)
-            else {
-                self.give_up(&call.agent, error, Timestamp::now());
-                return outcome;
+            let failed = match service.failed() {
+                0 => tries,
+                failed => failed,
+            };
+            let now = Timestamp::now();
+            let Some(pause) = retry::pause(error.kind, failed, now, left(), &call.limits) else {
+                service.give_up(error);
+                self.give_up(&call.agent, error, now);
+                return ended;
             };
             (call.activity)(&format!(
                 "{}; trying again in {}",
                 error.kind.as_str(),
-                seconds(wait)
+                seconds(pause)
             ));
-            if call.pause(wait).await.is_err() {
-                return outcome;
-            }
-            call.limits.call_timeout = total.saturating_sub(started.elapsed());
+            wait = pause;
         }
     }
 
@@ -326,6 +374,7 @@ impl Agents {
             }) => return Err(error.for_agent(agent)),
         };
         let mut outcome = adapter.reading(&output);
+        outcome.metadata.retries = output.failed_requests.saturating_sub(1);
         if let Some(reads) = &mut outcome.metadata.reads {
             *reads = std::mem::take(reads)
                 .into_iter()
@@ -460,9 +509,14 @@ impl Call {
         tokio::select! {
             () = tokio::time::sleep(wait) => Ok(()),
             () = self.stop.stopped() => {
-                Err(AgentError::new(FailureKind::Stopped, format!("`{}` was stopped", self.agent.name)))
+                Err(self.stopped())
             }
         }
+    }
+
+    fn stopped(&self) -> AgentError {
+        let message = format!("`{}` was stopped", self.agent.name);
+        AgentError::new(FailureKind::Stopped, message)
     }
 }
 
@@ -794,6 +848,79 @@ mod tests {
         }
     }
 
+    #[tokio::test(start_paused = true)]
+    async fn calls_of_a_failing_service_try_again_one_after_another_and_give_up_together() {
+        let fails = |_: &Request| {
+            let millis = Duration::from_millis(10);
+            result(Some(500), "internal error").after(millis)
+        };
+        let runner = ScriptedRunner::new()
+            .on("rev", "review", fails)
+            .on("other", "review", |_| Script::prints("fine"));
+        let stage = tests::Stage::new(runner);
+        let agent = samples::agent("rev", "claude", &["claude"]);
+        let ask = || stage.ask(&agent, None, &[]);
+        let (a, b, c, d) = tokio::join!(ask(), ask(), ask(), ask());
+        for outcome in [a, b, c, d] {
+            let error = outcome.answer.unwrap_err();
+            assert_eq!(error.kind, FailureKind::Unavailable);
+        }
+        // The four first tries, and the two retries that all of them share.
+        assert_eq!(stage.runner.seen().len(), 6);
+        let held = ask().await;
+        assert_eq!(held.answer.unwrap_err().kind, FailureKind::Unavailable);
+        assert!(held.transcript.is_none());
+        assert_eq!(stage.runner.seen().len(), 6, "no call begins");
+        let other = samples::agent("other", "text", &["other"]);
+        assert_eq!(text(stage.ask(&other, None, &[]).await), "fine");
+        tokio::time::advance(Duration::from_secs(31)).await;
+        assert!(ask().await.answer.is_err());
+        assert_eq!(
+            stage.runner.seen().len(),
+            7 + 3,
+            "the service is asked again later"
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn calls_go_on_together_once_a_service_answers_again() {
+        let seen = std::sync::atomic::AtomicU32::new(0);
+        let recovers = move |_: &Request| {
+            let nth = seen.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            let script = match nth {
+                0..4 => result(Some(503), "overloaded"),
+                _ => result(None, "fine"),
+            };
+            script.after(Duration::from_millis(10))
+        };
+        let stage = tests::Stage::new(ScriptedRunner::new().on("rev", "review", recovers));
+        let agent = samples::agent("rev", "claude", &["claude"]);
+        let ask = || stage.ask(&agent, None, &[]);
+        let (a, b, c) = tokio::join!(ask(), ask(), ask());
+        assert!([a, b, c].into_iter().all(|outcome| outcome.answer.is_ok()));
+        assert_eq!(stage.runner.seen().len(), 3 + 2 + 2);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_long_answer_after_a_failure_keeps_no_other_call_waiting() {
+        let seen = std::sync::atomic::AtomicU32::new(0);
+        let slow = move |_: &Request| {
+            let nth = seen.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            match nth {
+                0..3 => result(Some(503), "overloaded").after(Duration::from_millis(10)),
+                _ => result(None, "fine").after(Duration::from_secs(100)),
+            }
+        };
+        let stage = tests::Stage::new(ScriptedRunner::new().on("rev", "review", slow));
+        let mut agent = samples::agent("rev", "claude", &["claude"]);
+        agent.timeout = Some(Duration::from_secs(600));
+        let ask = || stage.ask(&agent, None, &[]);
+        let began = Instant::now();
+        let (a, b, c) = tokio::join!(ask(), ask(), ask());
+        assert!([a, b, c].into_iter().all(|outcome| outcome.answer.is_ok()));
+        assert_eq!(began.elapsed().as_secs(), 130);
+    }
+
     #[tokio::test]
     async fn a_backup_answers_for_one_that_is_over_its_quota() {
         let runner = ScriptedRunner::new()
@@ -808,6 +935,7 @@ mod tests {
         agent.backup = Some("second".into());
         let mut second = samples::agent("second", "claude", &["claude"]);
         second.backup = Some("third".into());
+        second.model = Some("small".to_owned());
         let third = samples::agent("third", "text", &["third"]);
         let stage = tests::Stage::new(runner);
         // The request contains the name of the original agent, and the name selects the script.

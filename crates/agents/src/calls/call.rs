@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use crate::process::sandbox::confinement::Guarded;
 use crate::{AgentError, Program, Stop, TranscriptFiles};
 use glee_model::domain::event::Transcript;
-use glee_model::domain::{Agent, AgentName, CallMetadata, Usage};
+use glee_model::domain::{Agent, AgentName, CallMetadata, FailureKind, Usage};
 use glee_protocol::request::Request;
 use glee_store::config::settings::{Limits, Sandbox};
 
@@ -63,6 +63,12 @@ pub struct CallOutcome<A = Result<AnswerText, AgentError>> {
     pub millis: u64,
     pub usage: Usage,
     pub metadata: CallMetadata,
+}
+
+impl CallOutcome {
+    pub(crate) fn failure(&self) -> Option<FailureKind> {
+        self.answer.as_ref().err().map(|error| error.kind)
+    }
 }
 
 impl Call {

@@ -1,15 +1,18 @@
 //! Stores the rate limits of programs between runs. A run calls no program before the program's rate limit ends.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::calls::outage::Service;
 use crate::{AdapterKind, AgentError, Agents, Cooldown};
 use glee_model::domain::{Agent, FailureKind};
 
 const FILE: &str = "cooldowns.json";
 
-const UNSPECIFIED: SignedDuration = SignedDuration::from_secs(30);
+/// How long no call begins after a failure of the service whose end is unknown.
+pub(crate) const UNSPECIFIED: SignedDuration = SignedDuration::from_secs(30);
 
 impl Agents {
     pub fn cooldown(&self, kind: AdapterKind, agent: &Agent, now: Timestamp) -> Option<Cooldown> {
@@ -20,6 +23,15 @@ impl Agents {
         let mut all: BTreeMap<String, Cooldown> = self.cache.read(FILE);
         all.retain(|_, cooldown| cooldown.until > now);
         all
+    }
+
+    /// The service of an agent. Agents share it as they share a cooldown, if they have the same model.
+    pub(crate) fn service(&self, agent: &Agent) -> Arc<Service> {
+        let kind = AdapterKind::of(agent).ok();
+        let key = kind.and_then(|kind| key(kind, agent));
+        let key = key.unwrap_or_else(|| agent.name.to_string());
+        let model = agent.model.as_deref().unwrap_or_default();
+        self.services.of(format!("{key} {model}"))
     }
 
     pub(crate) fn update_cooldown(

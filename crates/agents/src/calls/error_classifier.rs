@@ -215,6 +215,7 @@ pub(crate) fn status(text: &str) -> Option<u16> {
     [
         "\"code\":",
         "status code",
+        "statuscode\":",
         "status:",
         "status",
         "api error:",

@@ -8,6 +8,7 @@ pub mod checkouts;
 pub mod cooldown;
 pub(crate) mod error_classifier;
 pub(crate) mod instead;
+pub(crate) mod outage;
 pub mod price;
 pub mod project_commands;
 pub(crate) mod rate_limit_reset;

@@ -1,5 +1,5 @@
 //! Decides whether and when Glee retries a failed call. If a program has its own retries, Glee disables them
-//! where possible. The delay before a retry takes at most half of the call's remaining time, so that enough time
+//! where possible, and counts those of which the program tells. The delay before a retry takes at most half of the call's remaining time, so that enough time
 //! remains for the answer.
 
 use std::time::Duration;
@@ -12,7 +12,7 @@ use glee_store::config::settings::Limits;
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// Returns the delay before the next try, or `None` if no try follows. The parameter `tried` is the number of
-/// previous tries, and the parameter `left` is the remaining time of the call.
+/// previous tries and of requests that the program repeated, and the parameter `left` is the remaining time of the call.
 pub fn pause(
     kind: FailureKind,
     tried: u32,

@@ -262,17 +262,14 @@ impl Running {
                     }
                     match read {
                         Ok(0) => {}
-                        Ok(_) if monitor.push(out.fresh()) => clock.answered(Instant::now(), StreamName::Out),
+                        Ok(_) if monitor.push(StreamName::Out, out.fresh()) => clock.answered(Instant::now(), StreamName::Out),
                         Ok(_) => clock.printed(StreamName::Out),
                         Err(error) => ending = Some(Err(ProcessError::Io(command.clone(), error))),
-                    }
-                    if monitor.repeats() {
-                        ending = Some(Err(ProcessError::NoProgress(command.clone())));
                     }
                 }
                 read = err.pull(), if err.is_open() => match read {
                     Ok(0) => {}
-                    Ok(_) if monitor.begun => clock.answered(Instant::now(), StreamName::Err),
+                    Ok(_) if monitor.push(StreamName::Err, err.fresh()) => clock.answered(Instant::now(), StreamName::Err),
                     Ok(_) => clock.printed(StreamName::Err),
                     Err(error) => ending = Some(Err(ProcessError::Io(command.clone(), error))),
                 },
@@ -311,6 +308,11 @@ impl Running {
                     }
                     Due::Late => drop(self.child.start_kill()),
                 },
+            }
+            if monitor.failed > job.limits.retries {
+                let line = monitor.told.clone();
+                let command = command.clone();
+                ending = ending.or(Some(Err(ProcessError::NoProgress { command, line })));
             }
             if let (None, Some(ending)) = (&cause, ending) {
                 let grace = match ending {
@@ -352,7 +354,15 @@ impl Running {
             }
         }
         let report = report.ok_or((status, left));
-        conclude(job, command, cause, report, &out.capture, &err.capture)
+        conclude(
+            job,
+            command,
+            cause,
+            report,
+            monitor.failed,
+            &out.capture,
+            &err.capture,
+        )
     }
 
     /// Reads the supervisor's report. A supervisor writes at most one report before it exits.
@@ -371,6 +381,7 @@ fn conclude(
     command: String,
     cause: Option<Cause>,
     report: Result<Report, (io::Result<ExitStatus>, Option<Vec<i32>>)>,
+    failed_requests: u32,
     out: &OutputCapture,
     err: &OutputCapture,
 ) -> Ran {
@@ -389,6 +400,7 @@ fn conclude(
         stdout: job.stdout.to_owned(),
         stderr_tail: err.tail(),
         ended: jiff::Timestamp::now(),
+        failed_requests,
         transcript: Transcript {
             stdout_bytes: out.total,
             stdout_hash: out.hash(),

@@ -183,6 +183,7 @@ fn finish(job: &ProcessJob<'_>, command: String, script: &Script) -> Ran {
         stdout: job.stdout.to_owned(),
         stderr_tail: script.stderr.clone(),
         ended: jiff::Timestamp::now(),
+        failed_requests: 0,
         transcript: Transcript {
             stdout_bytes: script.stdout.len() as u64,
             stdout_hash: blake3::hash(&script.stdout).to_hex().to_string(),

@@ -1,9 +1,9 @@
 //! Detects whether a program has begun to answer, and whether the program repeats failed requests. A program whose
 //! service is unavailable prints only introductory lines, or prints the same lines repeatedly.
 
-const HEAD: usize = 240;
-/// Glee ends a program after this number of consecutive failed requests of the program to its service.
-const MOST_FAILED: u32 = 5;
+use crate::streams::deadlines::StreamName;
+
+const HEAD: usize = 480;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LineMarks {
@@ -11,67 +11,76 @@ pub struct LineMarks {
     /// begins with `{` and contains none of these substrings. If the field is `None`, the whole output is the
     /// answer.
     pub(crate) preamble: Option<&'static [&'static str]>,
-    /// Each line that reports a failed request contains this substring. The program itself repeats failed
-    /// requests.
-    pub(crate) fruitless: Option<&'static str>,
+    /// Substrings of lines on stdout or stderr with which the program tells that requests to its service failed and
+    /// that it repeats them, and how many. The first substring that a line contains counts.
+    pub(crate) failed: &'static [(&'static str, u32)],
 }
 
 #[derive(Debug)]
 pub(crate) struct OutputMonitor {
     marks: LineMarks,
-    head: Vec<u8>,
+    out: Vec<u8>,
+    err: Vec<u8>,
     pub begun: bool,
-    failed: u32,
+    /// Requests that failed since the last line of an answer.
+    pub failed: u32,
+    /// The line that told of the last one.
+    pub told: String,
 }
 
 impl OutputMonitor {
     pub(crate) fn new(marks: LineMarks) -> Self {
         Self {
             marks,
-            head: Vec::new(),
+            out: Vec::new(),
+            err: Vec::new(),
             begun: marks.preamble.is_none(),
             failed: 0,
+            told: String::new(),
         }
     }
 
-    pub(crate) fn repeats(&self) -> bool {
-        self.failed >= MOST_FAILED
-    }
-
-    pub(crate) fn push(&mut self, bytes: &[u8]) -> bool {
+    pub(crate) fn push(&mut self, stream: StreamName, bytes: &[u8]) -> bool {
+        let is_out = stream == StreamName::Out;
         let mut lines = bytes.split(|byte| *byte == b'\n').peekable();
-        while let (true, Some(line)) = (!self.begun || self.marks.fruitless.is_some(), lines.next())
-        {
-            let room = HEAD.saturating_sub(self.head.len());
-            self.head.extend_from_slice(&line[..room.min(line.len())]);
+        while let (true, Some(line)) = (
+            is_out && !self.begun || !self.marks.failed.is_empty(),
+            lines.next(),
+        ) {
+            let head = if is_out { &mut self.out } else { &mut self.err };
+            let room = HEAD.saturating_sub(head.len());
+            head.extend_from_slice(&line[..room.min(line.len())]);
             if lines.peek().is_some() {
-                self.take_line();
-                self.head.clear();
-            } else if self.head.len() == HEAD {
-                self.begun |= self.is_answer();
+                let head = std::mem::take(head);
+                self.take_line(is_out, &String::from_utf8_lossy(&head));
+            } else if is_out && head.len() == HEAD {
+                let head = String::from_utf8_lossy(head);
+                self.begun |= is_answer(self.marks, &head);
             }
         }
         self.begun
     }
 
-    fn take_line(&mut self) {
-        if !self.is_answer() {
-            return;
+    fn take_line(&mut self, is_out: bool, line: &str) {
+        let mut marks = self.marks.failed.iter();
+        let found = marks.find(|(mark, _)| line.contains(mark));
+        let is_answer = is_out && is_answer(self.marks, line);
+        self.begun |= is_answer;
+        match found {
+            Some((_, 0)) => {}
+            Some((_, requests)) => {
+                self.failed += requests;
+                line.clone_into(&mut self.told);
+            }
+            None if is_answer => self.failed = 0,
+            None => {}
         }
-        self.begun = true;
-        let head = String::from_utf8_lossy(&self.head);
-        self.failed = if self.marks.fruitless.is_some_and(|mark| head.contains(mark)) {
-            self.failed + 1
-        } else {
-            0
-        };
     }
+}
 
-    fn is_answer(&self) -> bool {
-        let head = String::from_utf8_lossy(&self.head);
-        let preamble = self.marks.preamble.unwrap_or_default();
-        head.starts_with('{') && !preamble.iter().any(|part| head.contains(part))
-    }
+fn is_answer(marks: LineMarks, line: &str) -> bool {
+    let preamble = marks.preamble.unwrap_or_default();
+    line.starts_with('{') && !preamble.iter().any(|part| line.contains(part))
 }
 
 #[cfg(test)]
@@ -80,13 +89,13 @@ mod tests {
 
     const MARKS: LineMarks = LineMarks {
         preamble: Some(&["{\"type\":\"init\""]),
-        fruitless: Some("\"nothing\""),
+        failed: &[("\"nothing\"", 1), ("afar", 0), ("worse", 5)],
     };
 
     fn heads(pieces: &[&str]) -> OutputMonitor {
         let mut heads = OutputMonitor::new(MARKS);
         for piece in pieces {
-            heads.push(piece.as_bytes());
+            heads.push(StreamName::Out, piece.as_bytes());
         }
         heads
     }
@@ -114,18 +123,23 @@ mod tests {
     }
 
     #[test]
-    fn it_goes_on_for_ever_once_it_has_got_nothing_too_often_in_a_row() {
+    fn the_requests_that_failed_since_the_last_line_of_an_answer_are_counted() {
         let vain = "{\"type\":\"init\"}\n{\"nothing\"}\n";
-        let five = vain.repeat(5);
         let four = vain.repeat(4);
-        let cases: [(&[&str], bool); 4] = [
-            (&[&four], false),
-            (&[&five], true),
-            (&[&four, "{\"type\":\"text\"}\n", vain], false),
-            (&[&four, "{\"no", "thing\"}\n"], true),
+        let cases: [(&[&str], u32); 5] = [
+            (&[&four], 4),
+            (&[&four, "{\"type\":\"text\"}\n", vain], 1),
+            (&[&four, "{\"no", "thing\"}\n"], 5),
+            (&[&four, "{\"nothing\": \"worse\", \"afar\"}\n"], 5),
+            (&[&four, "{\"afar\"}\n", "{\"worse\"}\n"], 9),
         ];
-        for (pieces, endless) in cases {
-            assert_eq!(heads(pieces).repeats(), endless, "{pieces:?}");
+        for (pieces, failed) in cases {
+            assert_eq!(heads(pieces).failed, failed, "{pieces:?}");
         }
+        let mut both = heads(&[vain]);
+        both.push(StreamName::Err, b"an error: wor");
+        both.push(StreamName::Out, vain.as_bytes());
+        both.push(StreamName::Err, b"se\n{\n");
+        assert_eq!((both.failed, both.told.as_str()), (7, "an error: worse"));
     }
 }

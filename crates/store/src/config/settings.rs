@@ -527,7 +527,7 @@ section! {
         @stricter pub max_line_size: u64 as "As::<Size>" = 8 << 20,
         /// The time after which Glee kills an agent that was asked to stop.
         @stricter pub kill_grace: Duration as "As::<Delay>" = Duration::from_secs(3),
-        /// The maximum number of times that Glee retries a call after transient failures.
+        /// The maximum number of times that a call is retried after transient failures, by Glee or by the program itself.
         @stricter pub retries: u32 as "As::<Count<0, 10>>" = 3,
         /// The delay before the first retry. The delay doubles before each further retry.
         pub backoff: Duration as "As::<Time>" = Duration::from_secs(2),

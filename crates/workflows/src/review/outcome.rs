@@ -525,8 +525,10 @@ fn is_review(purpose: &Purpose) -> bool {
     matches!(purpose, Purpose::Review { .. })
 }
 
+/// The failures of the last calls. Calls that failed for one reason, such as an outage, have one entry.
 fn failures(state: &ReviewState) -> Vec<Failure> {
-    last_calls(state)
+    let mut failures: Vec<Failure> = Vec::new();
+    let all = last_calls(state)
         .into_iter()
         // Without an answer about an answer, the review is asked for again.
         .filter(|(id, _)| !compares(&id.purpose) && !matches!(id.purpose, Purpose::Close { .. }))
@@ -555,6 +557,11 @@ fn failures(state: &ReviewState) -> Vec<Failure> {
                 cause,
                 call,
             })
-        })
-        .collect()
+        });
+    for failure in all {
+        if !failures.contains(&failure) {
+            failures.push(failure);
+        }
+    }
+    failures
 }

@@ -26,7 +26,7 @@ impl Adapter for Claude {
     fn marks(&self) -> LineMarks {
         LineMarks {
             preamble: Some(&[r#"{"type":"system""#]),
-            fruitless: None,
+            failed: &[],
         }
     }
 

@@ -1,6 +1,7 @@
 //! The adapter for Codex reads the output of `codex exec --json`. Glee always sets the sandbox of Codex. Codex
 //! has no flag for retries. If the agent's command selects a provider, Glee sets the provider's retries to 0.
-//! Glee disables the feature `unbounded_connection_retries`, so that the built-in retries end after 30 seconds.
+//! Glee disables the feature `unbounded_connection_retries`, so that the built-in retries end after 30 seconds, and ends
+//! Codex when it tells that requests failed too often.
 //! Codex ignores the settings of the tree. With `project_doc_max_bytes=0`, Codex also ignores the tree's
 //! `AGENTS.md`. The adapter was tested with Codex 0.169.0.
 
@@ -44,7 +45,14 @@ impl Adapter for Codex {
     fn marks(&self) -> LineMarks {
         LineMarks {
             preamble: Some(&PREAMBLE),
-            fruitless: None,
+            // Codex answers a failing service with five requests, and tells then that it reconnects. Behind some
+            // proxies, its WebSockets fail and its requests do not.
+            failed: &[
+                (" ws://", 0),
+                (" wss://", 0),
+                (r#"{"type":"error","message":"Reconnecting... 1/5 (We"#, 5),
+                (r#"{"type":"error","message":"Reconnecting..."#, 1),
+            ],
         }
     }
 

@@ -10,11 +10,12 @@ use crate::adapters::{ReportedError, list, number, owned, string};
 use crate::{Adapter, Call, LineMarks, ParsedOutput, Profile, ProgressEvent};
 use glee_model::domain::Role;
 
-const PREAMBLE: [&str; 4] = [
+const PREAMBLE: [&str; 5] = [
     r#"{"type":"session."#,
     r#"{"type":"user.message""#,
     r#"{"type":"assistant.turn_start""#,
-    r#"{"type":"model.call_start""#,
+    r#"{"type":"assistant.turn_retry""#,
+    r#"{"type":"model.call_"#,
 ];
 
 pub struct Copilot;
@@ -31,7 +32,7 @@ impl Adapter for Copilot {
     fn marks(&self) -> LineMarks {
         LineMarks {
             preamble: Some(&PREAMBLE),
-            fruitless: None,
+            failed: &[("{\"type\":\"model.call_failure\"", 1)],
         }
     }
 

@@ -26,7 +26,7 @@ impl Adapter for Gemini {
     fn marks(&self) -> LineMarks {
         LineMarks {
             preamble: Some(&[r#"{"type":"init""#, r#""role":"user""#]),
-            fruitless: None,
+            failed: &[],
         }
     }
 

@@ -32,15 +32,21 @@ impl Adapter for Opencode {
 
     fn marks(&self) -> LineMarks {
         // If the service aborts an answer, opencode silently repeats its request to the service any number of
-        // times.
+        // times. Its log tells of a request that failed.
         LineMarks {
             preamble: Some(&[r#"{"type":"step_start""#]),
-            fruitless: Some(r#""reason":"unknown""#),
+            failed: &[
+                (r#""reason":"unknown""#, 1),
+                (r#"message="stream error""#, 1),
+            ],
         }
     }
 
     fn args(&self, _call: &Call) -> Vec<String> {
-        list(&["run", "--pure", "--format", "json", "--title", "glee"])
+        let log = ["--print-logs", "--log-level", "ERROR"];
+        let mut args = list(&["run", "--pure", "--format", "json", "--title", "glee"]);
+        args.extend(list(&log));
+        args
     }
 
     fn command(&self, call: &Call) -> Result<Invocation, AgentError> {

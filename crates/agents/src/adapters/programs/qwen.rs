@@ -23,7 +23,10 @@ impl Adapter for Qwen {
     }
 
     fn marks(&self) -> LineMarks {
-        Claude.marks()
+        LineMarks {
+            failed: &[(r#""_body": "API retry attempt "#, 1)],
+            ..Claude.marks()
+        }
     }
 
     fn args(&self, call: &Call) -> Vec<String> {

@@ -108,6 +108,11 @@ impl FailureKind {
         )
     }
 
+    /// Whether the model's service failed, so that other calls of the program fail, too.
+    pub fn is_of_service(self) -> bool {
+        self == Self::Unavailable || self.is_exhausted()
+    }
+
     pub fn is_exhausted(self) -> bool {
         matches!(self, Self::RateLimited { .. } | Self::OverQuota { .. })
     }

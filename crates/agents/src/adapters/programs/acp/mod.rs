@@ -205,6 +205,7 @@ mod readings {
             stdout: file.path().to_owned(),
             stderr_tail: stderr.to_owned(),
             ended: jiff::Timestamp::UNIX_EPOCH,
+            failed_requests: 0,
             transcript: Transcript {
                 stdout_bytes: 1,
                 stdout_hash: String::new(),
