@@ -13,6 +13,7 @@ mod config;
 mod consensus;
 mod context;
 mod contradiction;
+mod convergence;
 mod coverage;
 mod debate;
 mod detached;

@@ -150,7 +150,8 @@ section! {
         pub issues: Issues = Issues::default(),
         /// The connected reviewers that take part in a review.
         pub reviewers: ReviewerChoice as "As::<Reviewers>" = ReviewerChoice::All,
-        /// The maximum number of rounds of review and fix.
+        /// The maximum number of rounds of review and fix. Three rounds in a row that raise findings in the lines of
+        /// the fixes before them are the last ones.
         pub rounds: u32 as "As::<Count<1, 100>>" = 1,
         /// Whether the reviewer that raised a finding checks the fix.
         pub recheck: bool = true,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::review::code::coverage;
+use crate::review::findings::convergence;
 use crate::review::state::{RecordedCall, ReviewState};
 use glee_model::domain::event::{CallAnswer, CallId, Plan, Purpose};
 use glee_model::domain::{
@@ -203,6 +204,7 @@ fn notices(state: &ReviewState) -> Vec<String> {
     notices.extend(withdrawn(state));
     notices.extend(lowered(state));
     notices.extend(optional(state));
+    notices.extend(convergence::notice(state));
     for verified in state.failing() {
         let tries = state.repairs(verified.round);
         let tried = match tries {

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::review::findings::convergence;
 use crate::review::state::{RecordedCall, ReviewState};
 use crate::run::attempts;
 use crate::run::workflow::Step;
@@ -581,7 +582,8 @@ fn rechecks(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Rev
 }
 
 fn next_round(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
-    if policy.mode != Mode::Review && round < policy.rounds && state.changed_in(round) {
+    let is_due = policy.mode != Mode::Review && round < policy.rounds && state.changed_in(round);
+    if is_due && !convergence::diverges(state) {
         return vec![Step::Effect(ReviewEffect::NextRound { round: round + 1 })];
     }
     Vec::new()

@@ -4,6 +4,7 @@
 //! turn.
 
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 
 const UNDO_WORDS: &str = "revert, undo, restore, remove, drop, delete, unnecessary, redundant, needless, overkill, \
                           instead of, go back, switch back, change back, put back, should not, shouldn't, do not, \
@@ -17,16 +18,20 @@ pub struct LineEdit {
     pub added: Vec<(u32, String)>,
 }
 
+/// The lines at which a finding about code at `lines` can be meant.
+pub fn near((first, last): (u32, u32)) -> RangeInclusive<u32> {
+    first.saturating_sub(2)..=last.saturating_add(2)
+}
+
 /// Whether a finding asks the coder to undo `edit`. `text` contains the title, body and suggestion of the finding.
 ///
 /// The finding must be near an added line. In addition, `text` must quote a removed line or request a reversal.
 /// `text` requests a reversal if it contains a phrase such as `revert`, and an identifier that occurs only in the
 /// new code.
 pub fn reverses(file: &str, lines: Option<(u32, u32)>, text: &str, edit: &LineEdit) -> bool {
-    let is_near = |(first, last): (u32, u32)| {
-        edit.added
-            .iter()
-            .any(|(number, _)| (first.saturating_sub(2)..=last.saturating_add(2)).contains(number))
+    let is_near = |lines: (u32, u32)| {
+        let mut added = edit.added.iter();
+        added.any(|(number, _)| near(lines).contains(number))
     };
     if file != edit.file || !lines.is_some_and(is_near) {
         return false;
