@@ -51,7 +51,7 @@ Settings  config       Read and change settings (see also `rules`)
           trust        Allow this project's configuration to run programs
           hook         Review in hooks of git or agents (see also `integrate`)
           doctor       Check the setup and print data for a bug report
-Tools     merge        Merge findings (see also `vote` and `parse`)
+Tools     merge        Merge findings (see also `vote`, `parse` and `mcp`)
           completions  Print shell completions (see also `man`)
 
 Options   -C <DIR>, -q, -v, --color, --no-input, --history, --trust, -h, -V
@@ -100,6 +100,8 @@ enum Command {
     Doctor(settings::doctor::Args),
     Completions(tools::completions::Args),
     Man(tools::man::Args),
+    #[cfg(feature = "mcp")]
+    Mcp(tools::mcp::Args),
 }
 
 impl Command {
@@ -252,6 +254,8 @@ fn run(command: &Command, globals: &Globals) -> CommandResult {
         Command::Doctor(args) => settings::doctor::run(args, globals),
         Command::Completions(args) => tools::completions::run(args),
         Command::Man(args) => tools::man::run(args, program(help::WIDEST)),
+        #[cfg(feature = "mcp")]
+        Command::Mcp(args) => tools::mcp::run(args, globals),
     }
 }
 
@@ -331,6 +335,7 @@ mod tests {
         "serve",
         "completions",
         "man",
+        "mcp",
         "merge",
         "vote",
         "parse",

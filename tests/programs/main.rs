@@ -6,6 +6,9 @@
 #![cfg(unix)]
 
 mod hooks;
+#[cfg(feature = "mcp")]
+mod mcp;
+mod python;
 mod reports;
 #[path = "../cli/support/mod.rs"]
 mod support;

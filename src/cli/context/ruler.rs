@@ -24,6 +24,12 @@ const SESSIONS: &[(&str, &str)] = &[
     ("AI_AGENT", "an AI agent"),
 ];
 
+/// The variables by which the session of an agent is recognised.
+#[cfg(feature = "mcp")]
+pub(crate) fn session_variables() -> impl Iterator<Item = &'static str> {
+    SESSIONS.iter().map(|(name, _)| *name)
+}
+
 // The struct has no doc comment, because clap would use the comment as the help of the commands.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ByFlag {

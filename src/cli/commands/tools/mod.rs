@@ -2,6 +2,8 @@
 
 pub(crate) mod completions;
 pub(crate) mod man;
+#[cfg(feature = "mcp")]
+pub(crate) mod mcp;
 pub(crate) mod merge;
 pub(crate) mod parse;
 pub(crate) mod vote;

@@ -1,0 +1,392 @@
+//! The tools of `glee mcp`.
+
+use std::collections::BTreeSet;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rmcp::handler::server::wrapper::{Json, Parameters};
+use rmcp::model::ProgressNotificationParam;
+use rmcp::service::{ElicitationMode, RequestContext, RoleServer};
+use rmcp::{ServerHandler, elicit_safe, tool, tool_handler, tool_router};
+use serde::Deserialize;
+use serde_json::Value;
+use tokio::sync::Mutex;
+
+use super::commands::Commands;
+use super::forms::{
+    AnswerArgs, DisputeState, Disputes, DisputesArgs, Findings, FindingsArgs, OpenFinding,
+    PersonRuling, PersonWord, RulingArgs, RunState, StartArgs, StartedRun, WaitArgs,
+};
+use crate::cli::context::Globals;
+use glee_protocol::text::printable;
+
+elicit_safe!(PersonRuling);
+
+/// The maximum number of runs that a client has at work or waiting.
+const RUNS: usize = 4;
+/// The maximum time that a tool waits, in seconds.
+const LONGEST: u64 = 600;
+/// How often a client that waits hears of it.
+const PROGRESS: Duration = Duration::from_secs(1);
+/// How often a dispute is looked at.
+const STEP: Duration = Duration::from_millis(500);
+/// The exit code of `glee runs wait` if the run still works.
+const STILL_RUNNING: i32 = 124;
+/// The maximum length of the name of a client in a record, in characters.
+const CLIENT_NAME: usize = 40;
+
+#[derive(Clone, Debug)]
+pub(super) struct GleeServer {
+    commands: Commands,
+    /// The name of the person in git's configuration.
+    person: String,
+    /// The runs that this client started and that may still work.
+    started: Arc<Mutex<BTreeSet<String>>>,
+}
+
+/// What this file reads of a dispute's record.
+#[derive(Deserialize)]
+struct RecordedDispute {
+    dispute: Value,
+}
+
+#[tool_router]
+impl GleeServer {
+    pub(super) fn new(globals: &Globals, person: String) -> Self {
+        Self {
+            commands: Commands::new(globals),
+            person,
+            started: Arc::default(),
+        }
+    }
+
+    /// Start a review of the uncommitted changes, or of what the arguments name, and return the id of its run at once
+    #[tool(annotations(
+        title = "Start a review",
+        read_only_hint = false,
+        destructive_hint = false,
+        idempotent_hint = false,
+        open_world_hint = true
+    ))]
+    async fn review_start(
+        &self,
+        Parameters(args): Parameters<StartArgs>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<Json<StartedRun>, String> {
+        let mut words = vec!["review".to_owned()];
+        words.extend(args.base.map(|base| format!("--base={base}")));
+        words.extend(args.commit.map(|commit| format!("--commit={commit}")));
+        words.extend(args.staged.then(|| "--staged".to_owned()));
+        words.extend(["--detach", "--json", "--"].map(str::to_owned));
+        words.extend(args.paths);
+        self.start(words, &context).await
+    }
+
+    /// Wait until a run has ended; returns the findings that are open. If `works` is true, call it again. Cancelling this
+    /// call ends a run that you started
+    #[tool(annotations(
+        title = "Wait for a review",
+        read_only_hint = true,
+        destructive_hint = false,
+        idempotent_hint = true,
+        open_world_hint = false
+    ))]
+    async fn review_wait(
+        &self,
+        Parameters(args): Parameters<WaitArgs>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<Json<RunState>, String> {
+        let timeout = format!("--timeout={}s", args.timeout_seconds.clamp(1, LONGEST));
+        let words = [
+            "runs", "wait", "--json", "--open", &timeout, "--", &args.run,
+        ];
+        let waiting = self.commands.run(&words);
+        let Some(ran) = told(waiting, "the run works", &context).await else {
+            self.stop(&args.run).await;
+            return Err("the call was cancelled".to_owned());
+        };
+        let ran = ran?;
+        let notes = ran.stderr.trim().to_owned();
+        let run = args.run;
+        if ran.code == STILL_RUNNING {
+            return Ok(Json(RunState {
+                run,
+                works: true,
+                exit_code: None,
+                findings: Vec::new(),
+                notes,
+            }));
+        }
+        let Findings { findings } = ran.json()?;
+        self.started.lock().await.remove(&run);
+        Ok(Json(RunState {
+            run,
+            works: false,
+            exit_code: Some(ran.code),
+            findings,
+            notes,
+        }))
+    }
+
+    /// List the findings that are open in this tree, from all runs
+    #[tool(annotations(
+        title = "List open findings",
+        read_only_hint = true,
+        destructive_hint = false,
+        idempotent_hint = true,
+        open_world_hint = false
+    ))]
+    async fn findings(
+        &self,
+        Parameters(args): Parameters<FindingsArgs>,
+    ) -> Result<Json<Findings>, String> {
+        let mut words = vec!["findings".to_owned(), "--json".to_owned()];
+        words.extend(args.paths.iter().map(|path| format!("--path={path}")));
+        if !args.severities.is_empty() {
+            words.push(format!("--severity={}", args.severities.join(",")));
+        }
+        Ok(Json(self.commands.run(&strs(&words)).await?.json()?))
+    }
+
+    /// Answer a finding as its coder, and return the id of the run that checks the answer (see `review_wait`)
+    #[tool(annotations(
+        title = "Answer a finding",
+        read_only_hint = false,
+        destructive_hint = false,
+        idempotent_hint = false,
+        open_world_hint = true
+    ))]
+    async fn answer(
+        &self,
+        Parameters(args): Parameters<AnswerArgs>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<Json<StartedRun>, String> {
+        let mut words = vec!["answer".to_owned()];
+        words.extend(args.reason.map(|reason| format!("--reason={reason}")));
+        let evidence = args.evidence.iter();
+        words.extend(evidence.map(|place| format!("--evidence={place}")));
+        words.extend(["--detach", "--json", "--"].map(str::to_owned));
+        words.extend([args.finding, args.answer.as_str().to_owned()]);
+        self.start(words, &context).await
+    }
+
+    /// List the disputes that wait for a ruling
+    #[tool(annotations(
+        title = "List open disputes",
+        read_only_hint = true,
+        destructive_hint = false,
+        idempotent_hint = true,
+        open_world_hint = false
+    ))]
+    async fn disputes(
+        &self,
+        Parameters(DisputesArgs {}): Parameters<DisputesArgs>,
+    ) -> Result<Json<Disputes>, String> {
+        let words = ["disputes", "--open", "--json"];
+        Ok(Json(self.commands.run(&words).await?.json()?))
+    }
+
+    /// Ask the person for a ruling on a dispute if you can show the question, otherwise wait for a ruling. Only a person
+    /// rules; the dispute may stay open
+    #[tool(annotations(
+        title = "Await a ruling",
+        read_only_hint = false,
+        destructive_hint = false,
+        idempotent_hint = true,
+        open_world_hint = false
+    ))]
+    async fn await_ruling(
+        &self,
+        Parameters(args): Parameters<RulingArgs>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<Json<DisputeState>, String> {
+        let limit = Duration::from_secs(args.timeout_seconds.clamp(1, LONGEST));
+        let ruling = self.ruling(args.dispute, limit, &context);
+        match told(ruling, "the dispute waits for a ruling", &context).await {
+            Some(state) => state.map(Json),
+            None => Err("the call was cancelled".to_owned()),
+        }
+    }
+}
+
+impl GleeServer {
+    /// Starts a detached run. The client may have [`RUNS`] at a time.
+    async fn start(
+        &self,
+        words: Vec<String>,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Json<StartedRun>, String> {
+        // Held until the run is recorded: a flood of calls starts one run after the other.
+        let mut started = self.started.lock().await;
+        if started.len() >= RUNS {
+            let rows: Vec<Value> = self.commands.run(&["runs", "--json"]).await?.json()?;
+            started.retain(|run| {
+                rows.iter()
+                    .any(|row| row["run"] == **run && row["works"] == true)
+            });
+        }
+        if started.len() >= RUNS {
+            return Err(format!(
+                "{RUNS} runs of this client work or wait already; wait for one with `review_wait`"
+            ));
+        }
+        let ran = self.commands.run(&strs(&words)).await?;
+        let run: StartedRun = ran.json()?;
+        started.insert(run.run.clone());
+        drop(started);
+        if context.ct.is_cancelled() {
+            self.stop(&run.run).await;
+        }
+        Ok(Json(run))
+    }
+
+    /// Ends a run that this client started.
+    async fn stop(&self, run: &str) {
+        if self.started.lock().await.remove(run) {
+            // It fails if the run has ended by itself.
+            drop(self.commands.run(&["runs", "stop", "--", run]).await);
+        }
+    }
+
+    /// Ends all runs that this client started.
+    pub(super) async fn stop_all(&self) {
+        let started: Vec<String> = self.started.lock().await.iter().cloned().collect();
+        for run in started {
+            self.stop(&run).await;
+        }
+    }
+
+    async fn ruling(
+        &self,
+        number: u64,
+        limit: Duration,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<DisputeState, String> {
+        let began = Instant::now();
+        let state = self.dispute(number).await?;
+        if !state.open {
+            return Ok(state);
+        }
+        let modes = context.peer.supported_elicitation_modes();
+        if modes.contains(&ElicitationMode::Form) {
+            return self.ask_person(number, state, limit, context).await;
+        }
+        loop {
+            let state = self.dispute(number).await?;
+            if !state.open || began.elapsed() >= limit {
+                return Ok(state);
+            }
+            tokio::time::sleep(STEP).await;
+        }
+    }
+
+    async fn ask_person(
+        &self,
+        number: u64,
+        state: DisputeState,
+        limit: Duration,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<DisputeState, String> {
+        let question = format!(
+            "Dispute {number}: has {} to be implemented? `glee disputes show {number}` has the code and both sides.",
+            state.finding
+        );
+        let answer = context
+            .peer
+            .elicit_with_timeout::<PersonRuling>(question, Some(limit))
+            .await;
+        // Whoever declines, cancels, answers nothing or nonsense, or is too late has not ruled.
+        let Ok(Some(PersonRuling { ruling, reason })) = answer else {
+            return Ok(state);
+        };
+        let word = match ruling {
+            PersonWord::Enforce => "enforce",
+            PersonWord::Dismiss => "dismiss",
+            PersonWord::Later => return Ok(state),
+        };
+        let client = context
+            .client_info()
+            .map_or_else(|| "a client".to_owned(), |client| client.name);
+        let client: String = printable::line(&client).chars().take(CLIENT_NAME).collect();
+        let by = format!("--by={} (asked by {client})", self.person);
+        let reason = format!("--reason={reason}");
+        let number_word = number.to_string();
+        let words = [
+            "disputes",
+            "resolve",
+            &by,
+            &reason,
+            "--",
+            &number_word,
+            word,
+        ];
+        let ran = self.commands.run_for_person(&words).await?;
+        if ran.code > 1 && ran.code != 3 {
+            return Err(ran.failure());
+        }
+        self.dispute(number).await
+    }
+
+    async fn dispute(&self, number: u64) -> Result<DisputeState, String> {
+        let number_word = number.to_string();
+        let words = ["disputes", "show", "--json", "--", &number_word];
+        let RecordedDispute { dispute } = self.commands.run(&words).await?.json()?;
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let settled_as = text(&dispute["disposition"]["as"]);
+        let last = dispute["rulings"]
+            .as_array()
+            .and_then(|rulings| rulings.last());
+        let finding = OpenFinding::title_of(&dispute["finding"]);
+        Ok(DisputeState {
+            dispute: number,
+            open: settled_as.is_none(),
+            settled_as,
+            finding,
+            rationale: last.and_then(|ruling| text(&ruling["rationale"])),
+        })
+    }
+}
+
+impl OpenFinding {
+    /// The number and the title of a recorded finding.
+    fn title_of(finding: &Value) -> String {
+        let word = |key: &str| finding[key].as_str().unwrap_or_default().to_owned();
+        printable::line(&format!("{} {}", word("id"), word("title"))).to_string()
+    }
+}
+
+#[tool_handler(
+    name = "glee",
+    instructions = "Reviews of this project's changes by other coding agents. `review_start` and `answer` return the id of a run; \
+                    `review_wait` waits for its end. Answer each mandatory finding: `implemented` after you changed its code, or \
+                    `disagree` with a reason and evidence. A judge or a person rules; obey a ruling."
+)]
+impl ServerHandler for GleeServer {}
+
+/// Waits for `work`, and tells the client each second. `None` if the client cancels the call.
+async fn told<T>(
+    work: impl Future<Output = T>,
+    what: &str,
+    context: &RequestContext<RoleServer>,
+) -> Option<T> {
+    let began = Instant::now();
+    let mut work = std::pin::pin!(work);
+    loop {
+        tokio::select! {
+            done = &mut work => return Some(done),
+            () = context.ct.cancelled() => return None,
+            () = tokio::time::sleep(PROGRESS) => {}
+        }
+        if let Some(token) = context.meta.get_progress_token() {
+            let progress = ProgressNotificationParam::new(token, began.elapsed().as_secs_f64())
+                .with_message(what);
+            // A client that is gone is seen when its stream ends.
+            drop(context.peer.notify_progress(progress).await);
+        }
+    }
+}
+
+fn strs(words: &[String]) -> Vec<&str> {
+    words.iter().map(String::as_str).collect()
+}
