@@ -193,7 +193,7 @@ mod tests {
             is_offline: true,
         };
         let grace = Duration::from_millis(250);
-        let [name, orders] = arguments(&ends, grace, Path::new("/tmp/x"), Some(&confinement));
+        let [name, orders] = arguments(&ends, grace, Path::new("/nowhere/x"), Some(&confinement));
         let rest: Vec<OsString> = ["sh", "-c", "--"].map(OsString::from).into();
         let args = [vec![orders], rest.clone()].concat();
         let (orders, program, arguments) = parse(&args).expect("what was written");
@@ -207,9 +207,9 @@ mod tests {
         );
         assert_eq!(
             (orders.grace, orders.temporary.as_os_str()),
-            (grace, OsStr::new("/tmp/x"))
+            (grace, OsStr::new("/nowhere/x"))
         );
-        let writable = vec![strange, "/tmp/x".into()];
+        let writable = vec![strange, "/nowhere/x".into()];
         assert_eq!(
             orders.confinement,
             Confinement {
