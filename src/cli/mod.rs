@@ -21,7 +21,7 @@ use clap_complete::CompleteEnv;
 use commands::{history, people, settings, tools, work};
 use context::{Globals, detached};
 use error::{CommandError, CommandResult};
-use parser::{complete, help, usage::WrongUsage};
+use parser::{complete, help, overview, usage::WrongUsage};
 use ui::stream;
 
 use glee_agents::process::own_process;
@@ -31,36 +31,14 @@ use glee_store::config::files::paths;
 use glee_store::history::store::HISTORIES;
 use glee_system::{log, private};
 
-/// The help text with the commands in groups. The text fits on a screen of 24 lines.
-const HELP: &str = "\
-{about}
-
-Usage: glee [OPTIONS] <COMMAND>
-
-Work      review       Review and fix code, settle disputes (see also `pr`)
-          findings     Open findings (also `show`, `answer`, `fix`, `dismiss`)
-          consensus    Have agents agree on a plan (see also `gate`)
-          watch        Review the work of running agents (see also `emit`)
-People    init         Find installed agents and connect them
-          connect      Connect an agent in a role (see also `disconnect`)
-          agents       List and check connected agents
-History   runs         List, show, undo and resume runs (see also `serve`)
-          disputes     List, show, settle and verify disputes
-          stats        Print statistics of recorded runs
-Settings  config       Read and change settings (see also `rules`)
-          trust        Allow this project's configuration to run programs
-          hook         Review in hooks of git or agents (see also `integrate`)
-          doctor       Check the setup and print data for a bug report
-Tools     merge        Merge findings (see also `vote`, `parse` and `mcp`)
-          completions  Print shell completions (see also `man`)
-
-Options   -C <DIR>, -q, -v, --color, --no-input, --history, --trust, -h, -V
-`glee <COMMAND> --help` explains a command and its options.
-";
-
 /// Review code with several AI coding agents and settle their disagreements
 #[derive(Debug, Parser)]
-#[command(name = "glee", version, propagate_version = false, help_template = HELP)]
+#[command(
+    name = "glee",
+    version,
+    propagate_version = false,
+    disable_help_subcommand = true
+)]
 struct Cli {
     #[command(flatten)]
     globals: Globals,
@@ -102,6 +80,7 @@ enum Command {
     Man(tools::man::Args),
     #[cfg(feature = "mcp")]
     Mcp(tools::mcp::Args),
+    Help(tools::help::Args),
 }
 
 impl Command {
@@ -174,10 +153,9 @@ fn clean(line: &str) -> String {
 
 /// Creates the parser. The help texts of the parser fit a screen of `width` columns.
 fn program(width: usize) -> clap::Command {
-    help::fit(
-        Cli::command().help_template(help::wrap_table(HELP, width)),
-        width,
-    )
+    let program = Cli::command();
+    let template = overview::template(&program, false, width);
+    help::fit(program.help_template(template), width)
 }
 
 fn usage(error: &clap::Error) -> ExitCode {
@@ -256,6 +234,7 @@ fn run(command: &Command, globals: &Globals) -> CommandResult {
         Command::Man(args) => tools::man::run(args, program(help::WIDEST)),
         #[cfg(feature = "mcp")]
         Command::Mcp(args) => tools::mcp::run(args, globals),
+        Command::Help(args) => tools::help::run(args, program(help::screen())),
     }
 }
 
@@ -264,19 +243,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_help_names_every_command_on_one_screen() {
-        let help = Cli::command().render_help().to_string();
-        assert!(help.lines().count() <= 24, "{help}");
-        assert!(
-            help.lines().all(|line| line.chars().count() <= 80),
-            "{help}"
-        );
-        let words: Vec<&str> = help.split(|c: char| !c.is_alphanumeric()).collect();
+    fn the_first_help_fits_one_screen_and_the_other_names_every_command_once() {
+        let first = program(80).render_help().to_string();
+        assert!(first.lines().count() <= 24, "{first}");
+        let is_wide = |line: &str| line.chars().count() > 80;
+        assert!(!first.lines().any(is_wide), "{first}");
+        let all = overview::template(&program(100), true, 100);
         for command in Cli::command().get_subcommands() {
-            assert!(
-                words.contains(&command.get_name()),
-                "{}",
-                command.get_name()
+            let row = format!(
+                " {:<11}  {}",
+                command.get_name(),
+                command.get_about().unwrap()
+            );
+            assert_eq!(
+                all.replace("\n                         ", " ")
+                    .matches(&row)
+                    .count(),
+                1,
+                "{row}"
             );
         }
     }
@@ -336,6 +320,7 @@ mod tests {
         "completions",
         "man",
         "mcp",
+        "help",
         "merge",
         "vote",
         "parse",

@@ -110,6 +110,7 @@ pub(crate) struct ReportFormat {
 }
 
 #[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Output")]
 pub(crate) struct ReportOutputs {
     /// The format of the report, and optionally a file for the report instead of standard output (repeatable)
     #[arg(long, value_parser = OutputParser, value_name = "FORMAT[=FILE]", default_value = "text")]

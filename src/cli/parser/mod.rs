@@ -2,4 +2,5 @@
 
 pub(crate) mod complete;
 pub(crate) mod help;
+pub(crate) mod overview;
 pub(crate) mod usage;

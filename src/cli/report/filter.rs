@@ -68,6 +68,7 @@ impl FindingFilter {
 }
 
 #[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Output")]
 pub(crate) struct ReportFilter {
     #[command(flatten)]
     findings: FindingFilter,

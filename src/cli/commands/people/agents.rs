@@ -21,7 +21,7 @@ use glee_protocol::calls::kind::JsonForm;
 use glee_protocol::{request, secrets, text::printable};
 use glee_store::config::programs;
 
-/// List connected agents with their programs and versions, or check each agent with a call
+/// List connected agents, or check each with a call
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Glee prints the version of each supported program, and marks missing programs.

@@ -13,7 +13,7 @@ use glee_store::config::files::file::{self, Links};
 use glee_store::config::programs;
 use glee_store::config::schema::BUILTINS;
 
-/// Set Glee up in this project: find installed agents and connect them
+/// Find installed agents and connect them
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

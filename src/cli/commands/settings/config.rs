@@ -9,12 +9,13 @@ use crate::cli::context::{
     CommandError, CommandResult, ConfigTarget, Globals, HEAD, JsonFlag, UserFlag, names, pretty,
     print, settings, stream,
 };
+use crate::cli::style;
 use crate::cli::ui::dialogs::questions;
 use glee_model::domain::ExitReason;
 use glee_protocol::secrets;
 use glee_store::config::files::edit;
 use glee_store::config::presets::Preset;
-use glee_store::config::schema;
+use glee_store::config::schema::{self, SettingKey};
 use glee_store::config::{self, Loaded, Origin, Setting};
 
 /// Read and change settings
@@ -43,6 +44,14 @@ enum Command {
         #[command(flatten)]
         output: JsonFlag,
     },
+    /// Show a key: its value, its source, what it means, and which values it takes
+    #[command(after_help = "Example:\n  glee config show review.on_dispute.default")]
+    Show {
+        /// A key such as `review.rounds` or `agents.<name>.role`, or a section such as `limits`
+        key: String,
+        #[command(flatten)]
+        output: JsonFlag,
+    },
     /// Set the value of a key, and keep the comments, the order and the quoting of the file
     #[command(after_help = "\
 Examples:
@@ -66,10 +75,10 @@ Examples:
         #[command(flatten)]
         file: UserFlag,
     },
-    /// Print the values of all keys
+    /// Print the values of all keys and what they mean, and mark what differs from the default
     #[command(after_help = "Example:\n  glee config list --origin")]
     List {
-        /// Also print the source of each value
+        /// Print the source of each value instead of its meaning
         #[arg(long)]
         origin: bool,
         #[command(flatten)]
@@ -94,6 +103,7 @@ Examples:
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     match &args.command {
         Command::Get { key, output } => get(globals, &full_key(globals, key)?, output),
+        Command::Show { key, output } => show(globals, &full_key(globals, key)?, output),
         Command::Set { key, value, file } => {
             set(globals, &full_key(globals, key)?, value, file.user)
         }
@@ -121,29 +131,77 @@ fn path(globals: &Globals, user: bool, output: &JsonFlag) -> CommandResult {
 
 fn get(globals: &Globals, key: &str, output: &JsonFlag) -> CommandResult {
     let (_, loaded) = settings::load(globals)?;
-    let inside = format!("{key}.");
-    let is_meant = |name: &str| name == key || name.starts_with(&inside);
-    if output.json && loaded.values.keys().any(|name| is_meant(name)) {
+    let is_meant = meant(&loaded, key)?;
+    if output.json {
         return list_json(globals, is_meant);
     }
     if let Some(setting) = loaded.values.get(key) {
         return redacted(&format!("{}\n", plain(key, &setting.value)));
     }
-    let lines: String = loaded
-        .values
-        .iter()
-        .filter(|(name, _)| name.starts_with(&inside))
-        .map(|(name, setting)| {
-            format!(
-                "{name} = {}\n",
-                plain(name, &config::shown(name, &setting.value))
-            )
-        })
-        .collect();
-    if lines.is_empty() {
-        return Err(missing(&loaded, key));
+    let settings = loaded.values.iter().filter(|(name, _)| is_meant(name));
+    redacted(
+        &settings
+            .map(|(name, setting)| assigned(name, setting) + "\n")
+            .collect::<String>(),
+    )
+}
+
+/// A function that tells whether a name is the key, or a key of the section. Fails if there is neither.
+fn meant<'k>(
+    loaded: &Loaded,
+    key: &'k str,
+) -> Result<impl Fn(&str) -> bool + use<'k>, CommandError> {
+    let is_meant = move |name: &str| {
+        let rest = name.strip_prefix(key);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    if loaded.values.keys().any(|name| is_meant(name)) {
+        Ok(is_meant)
+    } else {
+        Err(missing(loaded, key))
     }
-    redacted(&lines)
+}
+
+/// A line of the form `key = value`.
+fn assigned(key: &str, setting: &Setting) -> String {
+    format!(
+        "{key} = {}",
+        plain(key, &config::shown(key, &setting.value))
+    )
+}
+
+fn show(globals: &Globals, key: &str, output: &JsonFlag) -> CommandResult {
+    let (_, loaded) = settings::load(globals)?;
+    let is_meant = meant(&loaded, key)?;
+    if output.json {
+        return list_json(globals, is_meant);
+    }
+    let style = globals.table_style();
+    let mut shown = String::new();
+    for (name, setting) in loaded.values.iter().filter(|(name, _)| is_meant(name)) {
+        let gap = if shown.is_empty() { "" } else { "\n" };
+        let head = style.strong(assigned(name, setting));
+        shown += &format!("{gap}{head}  {}\n", style.faint(setting.origin.label()));
+        let Some(known) = schema::of_setting(name) else {
+            continue;
+        };
+        let mut facts = vec![known.meaning().to_owned()];
+        let words = known.words();
+        if !words.is_empty() {
+            facts.push(format!("One of: {}", words.join(", ")));
+        }
+        if !known.default.is_null() {
+            facts.push(format!("Default: {}", plain(name, &known.default)));
+            facts.push(format!("Variable: {}", schema::variable(name)));
+        }
+        for fact in facts
+            .iter()
+            .flat_map(|fact| style::wrap(fact, style.width.saturating_sub(2)))
+        {
+            shown += &format!("  {fact}\n");
+        }
+    }
+    redacted(&shown)
 }
 
 fn missing(loaded: &Loaded, key: &str) -> CommandError {
@@ -232,37 +290,44 @@ fn overridden(globals: &Globals, key: &str, target: &ConfigTarget<'_>) -> Comman
 
 fn list(globals: &Globals, origin: bool) -> CommandResult {
     let (_, loaded) = settings::load(globals)?;
-    let rows = loaded.values.iter().map(|(key, setting)| {
-        let value = plain(key, &config::shown(key, &setting.value));
-        (format!("{key} = {value}"), setting.origin.label())
-    });
-    let rows: Vec<_> = rows.collect();
-    // Cells with more than 72 characters do not widen the first column. Otherwise the origins in the second column
-    // would not fit on the screen.
-    let lengths = rows.iter().map(|(row, _)| row.chars().count());
-    let width = lengths
-        .filter(|length| *length <= 72)
-        .max()
-        .unwrap_or_default();
-    let lines: String = rows
-        .iter()
-        .map(|(row, from)| {
-            if origin {
-                format!("{row:width$}  {from}\n")
-            } else {
-                format!("{row}\n")
-            }
-        })
-        .collect();
-    let presets = Preset::ALL.iter();
-    let presets = presets.map(|preset| {
-        format!(
+    let style = globals.table_style();
+    // Cells with more than 48 characters do not widen the first column. Otherwise the second column would not fit on the
+    // screen.
+    let lengths = loaded.values.iter();
+    let lengths = lengths.map(|(key, setting)| assigned(key, setting).chars().count());
+    let width = lengths.filter(|length| *length <= 48).max();
+    let width = width.unwrap_or_default();
+    let mut lines = String::new();
+    let mut section = "";
+    for (key, setting) in &loaded.values {
+        let of = key.split('.').next().unwrap_or_default();
+        if !lines.is_empty() && of != section {
+            lines.push('\n');
+        }
+        section = of;
+        let mark = if setting.origin == Origin::Default {
+            ' '
+        } else {
+            '*'
+        };
+        let about = match origin {
+            true => setting.origin.label(),
+            false => schema::of_setting(key)
+                .map_or("", SettingKey::meaning)
+                .to_owned(),
+        };
+        let row = format!("{mark} {:width$}  {about}", assigned(key, setting));
+        lines += &format!("{}\n", style.cut(row.trim_end(), style.width));
+    }
+    lines += "\n# * differs from the default; `glee config show KEY` shows a key in full\n";
+    for preset in Preset::ALL.iter() {
+        lines += &format!(
             "# `glee review {}` sets {}\n",
             preset.flag,
             preset.sentence()
-        )
-    });
-    redacted(&(lines + &presets.collect::<String>()))
+        );
+    }
+    redacted(&lines)
 }
 
 /// Prints the values and the origins of the keys for which `is_meant` returns true.
@@ -274,6 +339,9 @@ fn list_json(globals: &Globals, is_meant: impl Fn(&str) -> bool) -> CommandResul
         .filter(|(key, _)| is_meant(key))
         .map(|(key, setting)| {
             let mut row = json!({"value": config::shown(key, &setting.value), "origin": setting.origin.layer()});
+            if let Some(known) = schema::of_setting(key) {
+                row["meaning"] = json!(known.meaning());
+            }
             match &setting.origin {
                 Origin::File { name, at, .. } => {
                     row["file"] = json!(name);

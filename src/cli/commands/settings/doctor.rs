@@ -18,7 +18,7 @@ use glee_model::domain::Agent;
 use glee_protocol::{secrets, text::printable};
 use glee_store::config::{self, Loaded, Origin};
 
-/// Check the setup, and print data for a bug report, without secrets
+/// Check the setup, and print data for a bug report
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Environment variables, including variables from the configuration, are listed without values.

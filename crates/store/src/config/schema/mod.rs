@@ -83,6 +83,11 @@ impl SettingKey {
         self.schema["x-project"] == "user"
     }
 
+    /// What the setting means, in one or more sentences.
+    pub fn meaning(&self) -> &str {
+        self.schema["description"].as_str().unwrap_or_default()
+    }
+
     pub fn words(&self) -> Vec<&str> {
         if self.schema["type"] == "boolean" {
             vec!["true", "false"]
@@ -180,6 +185,14 @@ pub fn find(name: &str) -> Option<&'static SettingKey> {
 
 pub(crate) fn find_agent_key(name: &str) -> Option<&'static SettingKey> {
     AGENT_KEYS.iter().find(|key| key.name == name)
+}
+
+/// Finds the key of a setting, such as `review.rounds` or `agents.<name>.role`.
+pub fn of_setting(name: &str) -> Option<&'static SettingKey> {
+    let of_agent = name
+        .strip_prefix("agents.")
+        .and_then(|rest| rest.rsplit_once('.'));
+    find(name).or_else(|| find_agent_key(of_agent?.1))
 }
 
 /// Returns the names of the keys at the top level of a section. An empty `section` means the whole document.

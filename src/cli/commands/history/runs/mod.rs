@@ -29,7 +29,7 @@ use glee_protocol::text::printable;
 use glee_workflows::review;
 use glee_workflows::review::recorded::view::{self, Recorded};
 
-/// List, show, compare, undo, resume, wait for, stop, replay and prune runs
+/// List, show, undo, resume, wait for and stop runs
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

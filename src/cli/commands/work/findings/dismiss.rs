@@ -16,7 +16,7 @@ use glee_protocol::text::printable;
 use glee_store::history::GivenRuling;
 use glee_workspace::code::cited;
 
-/// Rule that a finding need not be fixed: it is wrong, or a risk that you accept
+/// Close a finding: it is wrong, or an accepted risk
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Glee opens a dispute on the finding, and settles the dispute with your ruling. Later reviews apply the ruling \

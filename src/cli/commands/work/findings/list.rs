@@ -15,7 +15,7 @@ use glee_store::history::store::Journal;
 use glee_workflows::review::{Standing, TreeFinding, TreeQuery};
 use glee_workspace::root::Workspace;
 
-/// List the findings that are open in this tree, from all runs
+/// List what is open in this tree, from all runs
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A finding is open until the finding is fixed, discarded or dismissed, or until its code is removed from the \

@@ -14,7 +14,7 @@ use crate::cli::context::{CommandResult, Globals};
 
 pub(crate) use publish::{publish_review, reported_exit};
 
-/// Publish reviews on pull requests, and settle disputes in their conversations
+/// Publish reviews on pull requests, rule on replies
 #[derive(Debug, clap::Args)]
 #[command(
     arg_required_else_help = true,
