@@ -16,8 +16,7 @@ use super::record::{self, CallEnd, CallRecord};
 use super::{instead, price, retry};
 use crate::adapters::programs::described::Described;
 use crate::adapters::registry;
-use crate::calls::cooldown::UNSPECIFIED;
-use crate::calls::outage::Services;
+use crate::calls::outage::{Services, UNSPECIFIED};
 use crate::calls::state_cache::StateCache;
 use crate::process::sandbox;
 use crate::{

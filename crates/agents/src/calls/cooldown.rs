@@ -3,16 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
-use crate::calls::outage::Service;
+use crate::calls::outage::{Service, UNSPECIFIED};
 use crate::{AdapterKind, AgentError, Agents, Cooldown};
 use glee_model::domain::{Agent, FailureKind};
 
 const FILE: &str = "cooldowns.json";
-
-/// How long no call begins after a failure of the service whose end is unknown.
-pub(crate) const UNSPECIFIED: SignedDuration = SignedDuration::from_secs(30);
 
 impl Agents {
     pub fn cooldown(&self, kind: AdapterKind, agent: &Agent, now: Timestamp) -> Option<Cooldown> {

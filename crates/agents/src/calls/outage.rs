@@ -5,11 +5,14 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use jiff::SignedDuration;
 use tokio::time::Instant;
 
 use crate::AgentError;
-use crate::calls::cooldown::UNSPECIFIED;
 use glee_model::domain::FailureKind;
+
+/// How long no call begins after a failure of the service whose end is unknown.
+pub(crate) const UNSPECIFIED: SignedDuration = SignedDuration::from_secs(30);
 
 /// The services that calls met, by the key of their program.
 #[derive(Clone, Debug, Default)]
