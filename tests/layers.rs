@@ -36,7 +36,15 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("supports_hyperlinks", &["cli/ui"]),
     ("serde_yaml", &["config"]),
     ("yaml_edit", &["config"]),
-    ("tokio::process", &["agents/process/runner.rs"]),
+    (
+        "tokio::process",
+        // The second one starts only Glee itself.
+        &[
+            "agents/process/runner.rs",
+            "cli/commands/tools/mcp/commands.rs",
+        ],
+    ),
+    ("rmcp", &["cli/commands/tools/mcp"]),
     (
         "regex",
         &[

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::execute::CommandContext;
 use super::globals::Globals;
 use super::output::print;
 use super::{history, place};
@@ -20,8 +19,8 @@ use glee_model::domain::{ExitReason, RunId};
 use glee_store::history::store::Journal;
 use glee_system::private;
 use glee_workflows::review;
-use glee_workspace::QueuedRun;
 use glee_workspace::root::Workspace;
+use glee_workspace::{QueueSubject, QueuedRun};
 
 const STDOUT: &str = "stdout";
 const STDERR: &str = "stderr";
@@ -137,12 +136,13 @@ fn not_started(journal: &Journal, run: &RunId, folder: &Path, status: ExitStatus
 
 /// Adds a detached run to the queue of its tree; `None` if the run is not detached.
 pub(crate) fn enqueue(
-    context: &CommandContext<'_>,
+    globals: &Globals,
     workspace: &Workspace,
     journal: &Journal,
     run: &RunId,
+    subject: Option<QueueSubject>,
 ) -> Result<Option<QueuedRun>, CommandError> {
-    if context.globals.detached.is_none() {
+    if globals.detached.is_none() {
         return Ok(None);
     }
     if journal.length(run)? > 0 {
@@ -151,10 +151,9 @@ pub(crate) fn enqueue(
                 .hint("start a run in the background with `glee review --detach`"),
         );
     }
-    let subject = context.subject.clone();
     let (queued, superseded) = workspace.enqueue(&place::state_dir()?, run, subject)?;
     for older in superseded {
-        context.globals.say(&format!(
+        globals.say(&format!(
             "note: run {} has not begun; this run reviews at least the same and supersedes it",
             older.short()
         ));

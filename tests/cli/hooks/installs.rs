@@ -128,7 +128,8 @@ fn a_hook_without_an_earlier_one_is_removed_and_both_commands_can_be_repeated() 
     let listed = ok(&sandbox, "glee hook list --json");
     let hooks: serde_json::Value = serde_json::from_str(&listed.stdout).expect("JSON");
     assert_eq!(hooks[0]["state"], "missing");
-    assert_eq!(hooks[1]["hook"], "pre-push");
+    assert_eq!(hooks[1]["hook"], "post-commit");
+    assert_eq!(hooks[2]["hook"], "pre-push");
 }
 
 #[test]

@@ -388,7 +388,13 @@ fn execute<T, F: Future<Output = Result<T, RunError>>>(
     };
     let journal = history::open(context.globals, &workspace)?;
     let held = journal.hold(id)?;
-    let queue = detached::enqueue(context, &workspace, &journal, id)?;
+    let queue = detached::enqueue(
+        context.globals,
+        &workspace,
+        &journal,
+        id,
+        context.subject.clone(),
+    )?;
     let terminal = Terminal::new(context.globals.screen());
     let folder = work_folder(context.globals, &workspace);
     let notifier = Notifier::new(&settings, &agents, workspace.root(), id, &terminal);

@@ -16,14 +16,14 @@ const COMMANDS: usize = 16;
 
 /// How a command ended.
 #[derive(Debug)]
-pub(super) struct Ran {
+pub(super) struct EndedCommand {
     /// The exit code; -1 after a signal.
     pub(super) code: i32,
     stdout: Vec<u8>,
     pub(super) stderr: String,
 }
 
-impl Ran {
+impl EndedCommand {
     /// Reads the JSON that the command printed. Fails with what it said instead.
     pub(super) fn json<T: DeserializeOwned>(&self) -> Result<T, String> {
         serde_json::from_slice(&self.stdout).map_err(|_| self.failure())
@@ -61,12 +61,12 @@ impl Commands {
     }
 
     /// Runs `glee` with these words. A command is ended when the returned future is dropped.
-    pub(super) async fn run(&self, words: &[&str]) -> Result<Ran, String> {
+    pub(super) async fn run(&self, words: &[&str]) -> Result<EndedCommand, String> {
         self.ended(self.command(words)).await
     }
 
     /// Like [`Commands::run`], for what a person whom the client asked has decided: this is not the session of the agent.
-    pub(super) async fn run_for_person(&self, words: &[&str]) -> Result<Ran, String> {
+    pub(super) async fn run_for_person(&self, words: &[&str]) -> Result<EndedCommand, String> {
         let mut command = self.command(words);
         for variable in session_variables() {
             command.env_remove(variable);
@@ -88,7 +88,7 @@ impl Commands {
         command
     }
 
-    async fn ended(&self, mut command: Command) -> Result<Ran, String> {
+    async fn ended(&self, mut command: Command) -> Result<EndedCommand, String> {
         let _slot = self
             .slots
             .acquire()
@@ -97,7 +97,7 @@ impl Commands {
         let output = command.output().await;
         let output = output.map_err(|error| format!("glee cannot be started: {error}"))?;
         let stderr = String::from_utf8_lossy(&output.stderr);
-        Ok(Ran {
+        Ok(EndedCommand {
             code: output.status.code().unwrap_or(-1),
             stdout: output.stdout,
             stderr: printable::block(&stderr).to_string(),

@@ -50,7 +50,7 @@ pub(super) struct FindingsArgs {
 pub(super) struct AnswerArgs {
     /// The number of the finding, such as `F12`
     pub(super) finding: String,
-    pub(super) answer: AnswerWord,
+    pub(super) answer: GivenAnswer,
     /// Why you disagree (required), or what you changed
     pub(super) reason: Option<String>,
     /// Code that supports the answer, as `PATH:LINE`
@@ -61,14 +61,14 @@ pub(super) struct AnswerArgs {
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
-pub(super) enum AnswerWord {
+pub(super) enum GivenAnswer {
     /// You changed the code; who raised the finding is asked
     Implemented,
     /// The finding is wrong; the judge rules
     Disagree,
 }
 
-impl AnswerWord {
+impl GivenAnswer {
     pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Implemented => "implemented",
@@ -93,9 +93,9 @@ pub(super) struct RulingArgs {
 
 /// What a person answers.
 #[derive(Debug, Deserialize, JsonSchema)]
-pub(super) struct PersonRuling {
+pub(super) struct GivenDecision {
     /// enforce: the finding has to be implemented; dismiss: it need not; later: leave the dispute open
-    pub(super) ruling: PersonWord,
+    pub(super) ruling: DecisionWord,
     /// The reason, which is recorded
     #[serde(default)]
     pub(super) reason: String,
@@ -104,7 +104,7 @@ pub(super) struct PersonRuling {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
-pub(super) enum PersonWord {
+pub(super) enum DecisionWord {
     Enforce,
     Dismiss,
     Later,

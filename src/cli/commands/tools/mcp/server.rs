@@ -15,13 +15,13 @@ use tokio::sync::Mutex;
 
 use super::commands::Commands;
 use super::forms::{
-    AnswerArgs, DisputeState, Disputes, DisputesArgs, Findings, FindingsArgs, OpenFinding,
-    PersonRuling, PersonWord, RulingArgs, RunState, StartArgs, StartedRun, WaitArgs,
+    AnswerArgs, DecisionWord, DisputeState, Disputes, DisputesArgs, Findings, FindingsArgs,
+    GivenDecision, OpenFinding, RulingArgs, RunState, StartArgs, StartedRun, WaitArgs,
 };
 use crate::cli::context::Globals;
 use glee_protocol::text::printable;
 
-elicit_safe!(PersonRuling);
+elicit_safe!(GivenDecision);
 
 /// The maximum number of runs that a client has at work or waiting.
 const RUNS: usize = 4;
@@ -294,16 +294,16 @@ impl GleeServer {
         );
         let answer = context
             .peer
-            .elicit_with_timeout::<PersonRuling>(question, Some(limit))
+            .elicit_with_timeout::<GivenDecision>(question, Some(limit))
             .await;
         // Whoever declines, cancels, answers nothing or nonsense, or is too late has not ruled.
-        let Ok(Some(PersonRuling { ruling, reason })) = answer else {
+        let Ok(Some(GivenDecision { ruling, reason })) = answer else {
             return Ok(state);
         };
         let word = match ruling {
-            PersonWord::Enforce => "enforce",
-            PersonWord::Dismiss => "dismiss",
-            PersonWord::Later => return Ok(state),
+            DecisionWord::Enforce => "enforce",
+            DecisionWord::Dismiss => "dismiss",
+            DecisionWord::Later => return Ok(state),
         };
         let client = context
             .client_info()
