@@ -240,7 +240,7 @@ fn values_come_from_five_layers_and_say_so() {
                 "review.max_shard_size",
             ]
             .iter()
-            .any(|key| line.starts_with(key))
+            .any(|key| line.get(2..).is_some_and(|line| line.starts_with(key)))
         })
         .collect();
     insta::assert_snapshot!(interesting.join("\n"), @"
@@ -617,7 +617,7 @@ fn spec_05_the_program_of_a_connected_agent_takes_a_further_role() {
         sandbox
             .glee(&["config", "list"])
             .stdout
-            .contains("agents.todo-judge.command = ./todo.sh\n"),
+            .contains("* agents.todo-judge.command = ./todo.sh  "),
         "{said}"
     );
     sandbox.glee(&["connect", "builtin:rules", "--role", "reviewer"]);

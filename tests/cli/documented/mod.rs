@@ -250,7 +250,7 @@ fn allowed(command: &str) -> Vec<i32> {
         .and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
     match stated.and_then(|code| code.parse().ok()) {
         Some(code) => vec![code],
-        None if [" review", " runs replay", " runs resume"]
+        None if [" review", " runs replay", " runs resume", " runs wait"]
             .iter()
             .any(|word| command.contains(word)) =>
         {
