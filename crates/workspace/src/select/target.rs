@@ -190,7 +190,7 @@ impl Workspace {
     pub(crate) fn bytes_now(&self, path: &[u8], max_file: u64) -> Result<Vec<u8>, SkipReason> {
         let full = self.root.join(path_bytes::path(path));
         if std::fs::symlink_metadata(&full).is_ok_and(|meta| !meta.is_file()) {
-            return Err(SkipReason::Unreadable);
+            return Err(SkipReason::NotAFile);
         }
         let bytes = text_files::read_capped(&full, max_file).map_err(|_| SkipReason::Unreadable)?;
         bytes.ok_or(SkipReason::Oversized)

@@ -185,7 +185,7 @@ fn show(globals: &Globals, key: &str, output: &JsonFlag) -> CommandResult {
         let Some(known) = schema::of_setting(name) else {
             continue;
         };
-        let mut facts = vec![known.meaning().to_owned()];
+        let mut facts = vec![known.meaning()];
         let words = known.words();
         if !words.is_empty() {
             facts.push(format!("One of: {}", words.join(", ")));
@@ -312,11 +312,14 @@ fn list(globals: &Globals, origin: bool) -> CommandResult {
         };
         let about = match origin {
             true => setting.origin.label(),
-            false => schema::of_setting(key)
-                .map_or("", SettingKey::meaning)
-                .to_owned(),
+            false => {
+                let meaning = schema::of_setting(key).map(SettingKey::meaning);
+                let meaning = meaning.unwrap_or_default();
+                let first = meaning.split(". ").next();
+                first.unwrap_or_default().trim_end_matches('.').to_owned()
+            }
         };
-        let row = format!("{mark} {:width$}  {about}", assigned(key, setting));
+        let row = format!("{:width$} {mark} {about}", assigned(key, setting));
         lines += &format!("{}\n", style.cut(row.trim_end(), style.width));
     }
     lines += "\n# * differs from the default; `glee config show KEY` shows a key in full\n";

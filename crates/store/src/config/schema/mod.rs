@@ -83,9 +83,10 @@ impl SettingKey {
         self.schema["x-project"] == "user"
     }
 
-    /// What the setting means, in one or more sentences.
-    pub fn meaning(&self) -> &str {
-        self.schema["description"].as_str().unwrap_or_default()
+    /// What the setting means: one or more sentences, on one line.
+    pub fn meaning(&self) -> String {
+        let text = self.schema["description"].as_str().unwrap_or_default();
+        text.replace('\n', " ")
     }
 
     pub fn words(&self) -> Vec<&str> {
