@@ -253,7 +253,7 @@ mod tests {
             let row = format!(
                 " {:<11}  {}",
                 command.get_name(),
-                command.get_about().unwrap()
+                command.get_about().expect("a command says what it does")
             );
             assert_eq!(
                 all.replace("\n                         ", " ")

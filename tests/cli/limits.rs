@@ -103,7 +103,7 @@ fn an_outage_holds_the_other_calls_of_the_program_and_is_one_failure() {
         }
         for n in 0..4 {
             let line = format!("x{n} = {n}\n").repeat(9_000);
-            sandbox.write(&format!("part{n}.py"), &line);
+            sandbox.write(format!("part{n}.py"), &line);
         }
         let script = REPEATS.replace("STATUS", &status.to_string());
         sandbox.connect("copilot", "reviewer", &script, &["--adapter", "copilot"]);

@@ -125,7 +125,7 @@ mod tests {
             file: "a.py".into(),
             added: 0,
             removed: 0,
-            diff: Some(format!("--- a/a.py\n+++ b/a.py\n{diff}").into()),
+            diff: Some(format!("--- a/a.py\n+++ b/a.py\n{diff}")),
         };
         after(&change, &lines.iter().copied().collect())
             .into_iter()
