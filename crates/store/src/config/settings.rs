@@ -531,7 +531,7 @@ section! {
         /// The maximum number of times that a call is retried after transient failures, by Glee or by the program itself.
         @stricter pub retries: u32 as "As::<Count<0, 10>>" = 3,
         /// The delay before the first retry. The delay doubles before each further retry.
-        pub backoff: Duration as "As::<Time>" = Duration::from_secs(2),
+        pub backoff: Duration as "As::<Time>" = Duration::from_secs(1),
     }
 }
 
