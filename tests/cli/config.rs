@@ -257,16 +257,22 @@ fn values_come_from_five_layers_and_say_so() {
     ");
     let json: serde_json::Value =
         serde_json::from_str(&out(&sandbox, &["config", "list", "--json"])).expect("JSON");
+    let row = |key: &str| {
+        let mut row = json[key].as_object().expect("an object").clone();
+        let meaning = row.remove("meaning");
+        assert!(meaning.is_some_and(|text| text.is_string()), "{key}");
+        serde_json::Value::from(row)
+    };
     assert_eq!(
-        json["review.rounds"],
+        row("review.rounds"),
         serde_json::json!({"value": 2, "origin": "project", "file": ".glee/config.yml", "line": 14})
     );
     assert_eq!(
-        json["review.max_file_size"],
+        row("review.max_file_size"),
         serde_json::json!({"value": "2MiB", "origin": "variable", "variable": "GLEE_REVIEW_MAX_FILE_SIZE"})
     );
     assert_eq!(
-        json["review.max_shard_size"],
+        row("review.max_shard_size"),
         serde_json::json!({"value": "128KiB", "origin": "default"})
     );
     // A value that a higher layer overrides is reported as hidden.
