@@ -412,7 +412,7 @@ mod tests {
         budget.request_usd = none
         budget.tokens = none
         budget.usd = none
-        limits.backoff = 2s
+        limits.backoff = 1s
         limits.call_timeout = 30m
         limits.first_output_timeout = 2m
         limits.idle_timeout = 10m
