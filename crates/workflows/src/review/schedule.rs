@@ -1477,6 +1477,16 @@ mod tests {
             [Step::Ask(call("r1", Purpose::Recheck { round: 1 }, 1))],
             "what is implemented is checked, and not enforced once more"
         );
+
+        // Once the ruling is revoked, what the coder conceded decides nothing.
+        play.event(DisputeEvent::RulingRevoked {
+            dispute: D1,
+            reason: "".into(),
+        });
+        assert_eq!(play.due(), [Step::Prompt(DisputeQuestion::Route(D1))]);
+        play.routed(Route::Human);
+        answered(&mut play, "and today?");
+        assert_eq!(play.due(), [Step::Ask(call("c", reply(1), 1))]);
     }
 
     #[test]

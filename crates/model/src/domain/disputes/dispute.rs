@@ -302,6 +302,15 @@ impl Dispute {
         }
     }
 
+    /// A person revoked how the dispute was settled, so it waits for a route again. What was answered and conceded before
+    /// counts no longer, as the rulings.
+    pub fn reopen(&mut self) {
+        self.disposition = None;
+        self.discarded_by = None;
+        self.route = None;
+        self.answered.clear();
+    }
+
     /// Restricts the dispute to the members that `named` addresses, and returns the other members. If `named`
     /// addresses no member, the dispute stays as it is.
     pub fn keep(&mut self, named: &[FindingId]) -> Vec<FindingId> {

@@ -17,7 +17,7 @@ use crate::history::stored_id::StoredId;
 use crate::history::{JournalError, store::Journal};
 use glee_model::domain::event::{DisputeEvent, Event, EventKind, Plan, ReviewEvent, Settlement};
 use glee_model::domain::{
-    Anchor, Disposition, Dispute, DisputeId, DisputeNumber, ExitReason, Finding, Location, Ruler,
+    Anchor, Disposition, DisputeId, DisputeNumber, ExitReason, Finding, Location, Ruler,
     RulingWord, RunId,
 };
 use glee_model::rules::measures::dollars;
@@ -397,13 +397,7 @@ fn replay(event: Event, found: &mut BTreeMap<DisputeNumber, DisputeRecord>) {
         }
         DisputeEvent::RulingRevoked { reason, .. } => {
             (record.settled_at, record.settlement, record.ended_at) = (None, None, None);
-            let Dispute {
-                disposition,
-                discarded_by,
-                route,
-                ..
-            } = &mut record.dispute;
-            (*disposition, *discarded_by, *route) = (None, None, None);
+            record.dispute.reopen();
             record.reopened = Some(Reopened { at, reason });
         }
         DisputeEvent::RulingEnded { .. } => record.ended_at = Some(at),

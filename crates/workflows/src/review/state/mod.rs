@@ -384,8 +384,9 @@ impl ReviewState {
                 let Some(dispute) = self.disputes.get_mut(number) else {
                     return;
                 };
-                dispute.disposition = None;
-                dispute.discarded_by = None;
+                dispute.reopen();
+                let of_dispute = |purpose: &Purpose| matches!(purpose, Purpose::Reply { dispute, .. } if dispute == number);
+                self.calls.retain(|id, _| !of_dispute(&id.purpose));
                 let ids: Vec<FindingId> = dispute.findings().map(|finding| finding.id).collect();
                 for id in ids {
                     self.raise(id, &(*number).into());

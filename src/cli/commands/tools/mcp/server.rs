@@ -19,6 +19,7 @@ use super::forms::{
     GivenDecision, OpenFinding, RulingArgs, RunState, StartArgs, StartedRun, WaitArgs,
 };
 use crate::cli::context::Globals;
+use glee_model::domain::ExitReason;
 use glee_protocol::text::printable;
 
 elicit_safe!(GivenDecision);
@@ -31,8 +32,6 @@ const LONGEST: u64 = 600;
 const PROGRESS: Duration = Duration::from_secs(1);
 /// How often a dispute is looked at.
 const STEP: Duration = Duration::from_millis(500);
-/// The exit code of `glee runs wait` if the run still works.
-const STILL_RUNNING: i32 = 124;
 /// The maximum length of the name of a client in a record, in characters.
 const CLIENT_NAME: usize = 40;
 
@@ -109,7 +108,7 @@ impl GleeServer {
         let ran = ran?;
         let notes = ran.stderr.trim().to_owned();
         let run = args.run;
-        if ran.code == STILL_RUNNING {
+        if ran.code == i32::from(ExitReason::StillRunning.code()) {
             return Ok(Json(RunState {
                 run,
                 works: true,
