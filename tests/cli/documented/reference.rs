@@ -342,7 +342,7 @@ fn exit_codes() -> String {
         Limited,
         StillRunning,
     ];
-    let enumeration = enumerations("crates/model/src/domain/review/outcome.rs")
+    let enumeration = enumerations("crates/model/src/domain/review/exit_reason.rs")
         .into_iter()
         .find(|item| item.ident == "ExitReason")
         .expect("the enumeration of exit reasons");

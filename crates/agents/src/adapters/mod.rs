@@ -5,6 +5,8 @@ mod command;
 pub mod interface;
 pub mod invocation;
 mod parsed_output;
+#[cfg(test)]
+mod placeholders;
 pub mod profile;
 pub mod programs;
 #[cfg(test)]

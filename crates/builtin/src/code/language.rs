@@ -5,7 +5,7 @@
 use ast_grep_core::Language as _;
 use ast_grep_language::SupportLang;
 
-pub use glee_workspace::code::anchors::{BUILT_IN as ALL, language_of as of_path};
+pub use glee_workspace::code::grammar::{BUILT_IN as ALL, language_of as of_path};
 
 pub fn named(name: &str) -> Option<SupportLang> {
     name.parse().ok().filter(|language| ALL.contains(language))

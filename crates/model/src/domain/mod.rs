@@ -43,8 +43,10 @@ pub use ids::{AgentName, DisputeId, DisputeNumber, FindingId, ProblemKey, Ruling
 pub use plural::number_of;
 pub use review::advisory::AdvisoryStatus;
 pub use review::code_context::CodeContext;
+pub use review::coverage::{Coverage, Skip, SkipReason, UnreadFile};
 pub use review::cwe::{Cwe, Kinship};
 pub use review::exact_fix::ExactFix;
+pub use review::exit_reason::ExitReason;
 pub use review::finding::{
     Anchor, Finding, FindingState, PostedProblem, RawFinding, Restated, RestatedFinding,
 };
@@ -54,8 +56,8 @@ pub use review::location::{GivenPlace, Location, is_inside, meanings};
 pub use review::loosened::{LastChange, Loosened};
 pub use review::measures::{AgreementCount, CallGroup, FindingTally, TallyKind};
 pub use review::outcome::{
-    AnswerProblem, AnswerStatus, CodeRead, Coverage, ExitReason, Failure, FileChange, Lowered,
-    Outcome, Proof, ReviewerReport, SettledFinding, Skip, SkipReason, UnreadFile,
+    AnswerProblem, AnswerStatus, CodeRead, Failure, FileChange, Lowered, Outcome, Proof,
+    ReviewerReport, SettledFinding,
 };
 pub use review::response::{Answer, Comparison, Recheck, Response};
 pub use review::reuse::{

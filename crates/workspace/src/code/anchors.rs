@@ -11,19 +11,13 @@ use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 use std::sync::{Arc, OnceLock};
 
+use crate::code::grammar::{self, SyntaxBlock};
 use crate::select::filter;
 use glee_model::domain::{Anchor, Ground, Location, RawFinding};
 use glee_model::rules::consensus::similarity::identity;
 use glee_model::rules::review::ground;
 
 const NO_CATEGORY: &str = "bug";
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Known {
-    lines: RangeInclusive<u32>,
-    /// The lines of the block, including the other comments directly above the block.
-    reach: RangeInclusive<u32>,
-}
 
 /// A sequence of lines that are not blank.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +31,7 @@ struct Paragraph {
 
 #[derive(Debug, PartialEq, Eq)]
 struct Index {
-    known: Vec<Known>,
+    known: Vec<SyntaxBlock>,
     /// For each line, the number of the innermost block around the line, or 0 outside of blocks. The block with
     /// the number `n` is `known[n - 1]`.
     at: Vec<u32>,
@@ -47,7 +41,7 @@ struct Index {
 }
 
 impl Index {
-    fn from(mut known: Vec<Known>, lines: &[&str]) -> Self {
+    fn from(mut known: Vec<SyntaxBlock>, lines: &[&str]) -> Self {
         known.sort_by_key(|block| {
             (
                 block.reach.end() - block.reach.start(),
@@ -152,7 +146,7 @@ impl<'a> Blocks<'a> {
         self.ground
     }
 
-    fn innermost(&self, line: u32) -> Option<&Known> {
+    fn innermost(&self, line: u32) -> Option<&SyntaxBlock> {
         let number = *self.index.at.get((line as usize).checked_sub(1)?)?;
         self.index.known.get((number as usize).checked_sub(1)?)
     }
@@ -420,204 +414,6 @@ pub fn words(title: &str) -> String {
         .split(|c: char| !c.is_alphanumeric() && c != '_')
         .filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
-}
-
-#[cfg(any(test, feature = "testing"))]
-thread_local! {
-    pub static PARSED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
-}
-
-#[cfg(feature = "astgrep")]
-pub use grammar::{BUILT_IN, language_of};
-
-#[cfg(feature = "astgrep")]
-mod grammar {
-    use ast_grep_core::Language as _;
-    use ast_grep_core::Node;
-    use ast_grep_core::source::Doc;
-    use ast_grep_core::tree_sitter::LanguageExt as _;
-    use ast_grep_language::SupportLang;
-
-    use super::Known;
-    use crate::code::comments;
-
-    /// The languages with a built-in grammar. ast-grep panics for a language without a grammar.
-    pub const BUILT_IN: [SupportLang; 7] = [
-        SupportLang::Rust,
-        SupportLang::Python,
-        SupportLang::JavaScript,
-        SupportLang::TypeScript,
-        SupportLang::Tsx,
-        SupportLang::Go,
-        SupportLang::Java,
-    ];
-    /// The kinds of syntax nodes that always form a block.
-    const FUNCTIONS: [&str; 13] = [
-        "function_item",
-        "function_signature_item",
-        "function_definition",
-        "function_declaration",
-        "generator_function_declaration",
-        "method_definition",
-        "method_declaration",
-        "constructor_declaration",
-        "compact_constructor_declaration",
-        "static_initializer",
-        "class_static_block",
-        "abstract_method_signature",
-        "method_signature",
-    ];
-    /// The syntax nodes of anonymous functions, which are blocks if they have at least [`LARGE`] lines.
-    const ANONYMOUS: [&str; 4] = [
-        "arrow_function",
-        "function_expression",
-        "generator_function",
-        "func_literal",
-    ];
-    const LARGE: u32 = 4;
-    /// The syntax nodes that precede an item and belong to the item.
-    const ATTRIBUTES: [&str; 2] = ["attribute_item", "decorator"];
-    /// The syntax nodes whose children are members of a class or a similar item.
-    const BODIES: [&str; 8] = [
-        "declaration_list",
-        "class_body",
-        "interface_body",
-        "enum_body",
-        "enum_body_declarations",
-        "object_type",
-        "annotation_type_body",
-        "field_declaration_list",
-    ];
-
-    pub fn language_of(path: &str) -> Option<SupportLang> {
-        SupportLang::from_path(path).filter(|language| BUILT_IN.contains(language))
-    }
-
-    /// The comments, decorators and attributes that precede a node.
-    struct Leading {
-        first: u32,
-        last: u32,
-        /// The first line that belongs to the node itself: a decorator, an attribute or a doc comment.
-        own: Option<u32>,
-        /// Whether a decorator or an attribute precedes the node. Blank lines do not separate these from the node.
-        has_attribute: bool,
-    }
-
-    /// A node whose children are searched for blocks.
-    struct Waiting<'t, D: Doc> {
-        node: Node<'t, D>,
-        has_members: bool,
-        /// The first line of the arguments of the calls directly around the node.
-        arguments: Option<u32>,
-        /// What precedes the node, if the node only wraps its last child.
-        leading: Option<Leading>,
-    }
-
-    pub(super) fn blocks(path: &str, text: &str) -> Vec<Known> {
-        let Some(language) = language_of(path) else {
-            return Vec::new();
-        };
-        #[cfg(any(test, feature = "testing"))]
-        super::PARSED.set(super::PARSED.get() + 1);
-        let tree = language.ast_grep(comments::shortened(path, text));
-        let mut blocks = Vec::new();
-        // The loop uses a stack instead of recursion, because code can be nested without limit.
-        let mut waiting = vec![Waiting {
-            node: tree.root(),
-            has_members: true,
-            arguments: None,
-            leading: None,
-        }];
-        while let Some(parent) = waiting.pop() {
-            let node = parent.node;
-            let is_class = node.kind() == "class_definition";
-            let mut leading = parent.leading;
-            // The last line of the previous child that is no comment.
-            let mut end = 0;
-            for child in node.children().filter(Node::is_named) {
-                let kind = child.kind();
-                let (first, last) = lines(&child);
-                let is_comment = kind.contains("comment");
-                if is_comment && first == end {
-                    // The comment belongs to the code before it.
-                    leading = None;
-                    continue;
-                }
-                let before = leading
-                    .take()
-                    .filter(|leading| leading.has_attribute || leading.last + 1 >= first);
-                let is_attribute = ATTRIBUTES.contains(&&*kind);
-                if is_attribute || is_comment {
-                    let is_own = is_attribute || is_doc(language, &child.text());
-                    let own = before.as_ref().and_then(|before| before.own);
-                    leading = Some(Leading {
-                        first: before.as_ref().map_or(first, |before| before.first),
-                        last,
-                        own: own.or(is_own.then_some(first)),
-                        has_attribute: is_attribute
-                            || before.is_some_and(|before| before.has_attribute),
-                    });
-                    continue;
-                }
-                end = last;
-                let is_function = FUNCTIONS.contains(&&*kind);
-                let is_large = ANONYMOUS.contains(&&*kind) && last - first + 1 >= LARGE;
-                if is_function || is_large || parent.has_members {
-                    let passed = parent.arguments.filter(|_| is_large);
-                    let own = before.as_ref().and_then(|before| before.own);
-                    let start = own.or(passed).unwrap_or(first);
-                    let above = before.as_ref().map_or(start, |before| before.first);
-                    blocks.push(Known {
-                        lines: start..=last,
-                        reach: above.min(start)..=last,
-                    });
-                }
-                let arguments = match &*kind {
-                    "arguments" | "argument_list" => parent.arguments.or(Some(first)),
-                    "call_expression" | "method_invocation" => parent.arguments,
-                    _ => None,
-                };
-                waiting.push(Waiting {
-                    has_members: BODIES.contains(&&*kind) || (is_class && kind == "block"),
-                    leading: before.filter(|_| kind == "export_statement"),
-                    node: child.clone(),
-                    arguments,
-                });
-            }
-        }
-        blocks
-    }
-
-    /// Whether a comment above an item documents the item.
-    fn is_doc(language: SupportLang, comment: &str) -> bool {
-        match language {
-            SupportLang::Rust => {
-                comment.starts_with("/**")
-                    || comment.starts_with("///") && !comment.starts_with("////")
-            }
-            // In Go, each comment directly above a declaration documents the declaration.
-            SupportLang::Go => true,
-            SupportLang::Python => false,
-            _ => comment.starts_with("/**"),
-        }
-    }
-
-    fn lines<D: Doc>(node: &Node<'_, D>) -> (u32, u32) {
-        let start = node.start_pos().line();
-        let end = node.end_pos();
-        // If a node ends with a line break, its end position is in the next line, which is not part of the node.
-        let at_start = end.byte_point().1 == 0 && end.line() > start;
-        let number = |row: usize| u32::try_from(row).unwrap_or(u32::MAX).saturating_add(1);
-        (number(start), number(end.line() - usize::from(at_start)))
-    }
-}
-
-/// Without the feature `astgrep`, Glee has no grammars, and every block is a paragraph.
-#[cfg(not(feature = "astgrep"))]
-mod grammar {
-    pub(super) fn blocks(_path: &str, _text: &str) -> Vec<super::Known> {
-        Vec::new()
-    }
 }
 
 #[cfg(test)]
@@ -914,9 +710,9 @@ mod tests {
         fn the_index_agrees_with_a_walk(
             blocks in proptest::collection::vec((1..30_u32, 0..12_u32, 0..3_u32), 0..20), count in 1..35_usize,
         ) {
-            let mut known: Vec<Known> = blocks
+            let mut known: Vec<SyntaxBlock> = blocks
                 .into_iter()
-                .map(|(first, more, before)| Known {
+                .map(|(first, more, before)| SyntaxBlock {
                     lines: first..=first + more,
                     reach: first.saturating_sub(before).max(1)..=first + more,
                 })
@@ -955,12 +751,12 @@ mod tests {
     #[test]
     fn a_text_is_parsed_once_and_its_blocks_follow_the_text() {
         let text = "fn a() {\n    1\n}\n";
-        let before = PARSED.get();
+        let before = grammar::PARSED.get();
         for _ in 0..5 {
             assert_eq!(enclosing("once.rs", text, 2), 1..=3);
         }
         assert_eq!(
-            PARSED.get() - before,
+            grammar::PARSED.get() - before,
             usize::from(cfg!(feature = "astgrep"))
         );
         assert_eq!(enclosing("once.rs", "\n\nfn a() {\n    1\n}\n", 4), 3..=5);

@@ -5,6 +5,7 @@ pub mod anchors;
 pub mod citation;
 pub mod cited;
 pub mod comments;
+pub mod grammar;
 pub mod names;
 pub mod reach;
 pub(crate) mod text_files;

@@ -1,18 +1,19 @@
 //! Executes a run: reads the settings, runs the plan, writes the reports, and returns the exit reason. The module
 //! `stage` executes a stage or a checkpoint, and the module `reports` writes the reports of a run.
 
+mod drive;
 pub(crate) mod reports;
 pub(crate) mod stage;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::json;
 use tracing::debug;
 
+pub(crate) use self::drive::{TimeLimit, drive};
 use crate::cli::context::globals::Globals;
 use crate::cli::context::place::{refuse_inside, state_dir, work_folder};
 use crate::cli::context::{detached, history, settings as load};
@@ -22,14 +23,13 @@ use crate::cli::report::options::FixCommand;
 use crate::cli::report::outputs::Outputs;
 use crate::cli::report::paths::WorkFolder;
 use crate::cli::report::{self, Format, fix_command};
-use crate::cli::signals::{self, Loop};
 use crate::cli::style::count;
 use crate::cli::ui::dialogs::dispute::{Dialog, NonInteractive};
 use crate::cli::ui::live::{jsonl::JsonLines, progress::LiveProgress};
 use crate::cli::ui::notify::{Noticed, Notifier};
-use crate::cli::ui::{screen::Verbosity, terminal::Terminal};
+use crate::cli::ui::terminal::Terminal;
 use glee_agents::process::{own_process, sandbox};
-use glee_agents::{Agents, ProcessRunner, Stop, StopHandle};
+use glee_agents::{Agents, ProcessRunner, StopHandle};
 use glee_model::domain::event::{AtBase, CallId, Event, Mode, Plan};
 use glee_model::domain::{
     Agent, AgentName, Dispute, DisputeNumber, ExitReason, FailureKind, FindingId, Role, Route,
@@ -39,7 +39,7 @@ use glee_store::config::files::scripts::{self, Roots};
 use glee_store::config::settings::{Compare, Sandbox, Settings};
 use glee_store::config::{self, ConfigSources, Loaded};
 use glee_store::history::HeldRun;
-use glee_system::{log, private};
+use glee_system::private;
 use glee_workflows::review::{self, EndedReview, Rest, RunSetup};
 use glee_workflows::run::error::RunError;
 use glee_workflows::run::ports::{
@@ -459,71 +459,6 @@ pub(crate) fn sink(prints_events: bool, terminal: &Terminal, keys: bool) -> Box<
     }
 }
 
-/// The maximum duration of a run.
-pub(crate) struct TimeLimit {
-    duration: Duration,
-    /// False while a detached run waits for its turn. This time does not count.
-    begun: Option<Arc<AtomicBool>>,
-}
-
-impl From<Duration> for TimeLimit {
-    fn from(duration: Duration) -> Self {
-        Self {
-            duration,
-            begun: None,
-        }
-    }
-}
-
-/// Executes a run until the run ends, or until a signal or the time limit stops the run. The second value of the
-/// result is the reason why the run was stopped, or `None` if the run ended by itself. `resume` contains two
-/// values: a hint on how to resume the run, and a flag. The flag becomes true when the history contains the start
-/// of the run.
-pub(crate) fn drive<T, F: Future<Output = T>>(
-    time_limit: impl Into<TimeLimit>,
-    terminal: &Terminal,
-    resume: Option<(String, Arc<AtomicBool>)>,
-    run: impl FnOnce(Stop) -> F,
-) -> Result<(T, Option<ExitReason>), CommandError> {
-    let (handle, stop) = Stop::new();
-    let shown = terminal.clone();
-    let shows = terminal.screen().verbosity > Verbosity::Quiet;
-    let _lines = shows.then(|| log::on_screen(Box::new(move |line| shown.line(line))));
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    let handle = Arc::new(handle);
-    let cause = Arc::new(AtomicU8::new(0));
-    let event_loop = Arc::new(Loop::default());
-    let attached = signals::attach(signals::SignalScope {
-        stop: Arc::clone(&handle),
-        cause: Arc::clone(&cause),
-        terminal: terminal.clone(),
-        event_loop: Arc::clone(&event_loop),
-        resume,
-    });
-    terminal.hide_interrupt();
-    let ended = runtime.block_on(async {
-        let answering = tokio::spawn(event_loop.answer());
-        let timing = tokio::spawn(stop_after(time_limit.into(), handle, Arc::clone(&cause)));
-        let ended = run(stop).await;
-        answering.abort();
-        timing.abort();
-        ended
-    });
-    drop(attached);
-    // Another operating-system thread can still display a dialog. `shutdown_background` does not wait for that
-    // thread.
-    runtime.shutdown_background();
-    terminal.restore();
-    let cause = match cause.load(Ordering::Relaxed) {
-        0 => None,
-        OVER_BUDGET => Some(ExitReason::Budget),
-        signal => Some(ExitReason::Signal(signal)),
-    };
-    Ok((ended, cause))
-}
-
 /// Passes the events of a run to `sink`, with paths relative to `folder`. Sets `is_recorded` when the first
 /// event is recorded. After the first event, the run can be resumed.
 struct RunObserver {
@@ -593,31 +528,4 @@ pub(crate) fn has_coder(settings: &Settings) -> bool {
         .agents
         .iter()
         .any(|agent| agent.role == Role::Coder)
-}
-
-/// The variable `cause` has this value if the time limit `budget.duration` stopped the run. The value 0 in `cause`
-/// means that nothing stopped the run. A value from 1 to 254 is the number of the signal that stopped the run.
-const OVER_BUDGET: u8 = u8::MAX;
-
-/// Stops the run at its time limit. Time during which the process is suspended does not count.
-async fn stop_after(limit: TimeLimit, handle: Arc<StopHandle>, cause: Arc<AtomicU8>) {
-    const STEP: Duration = Duration::from_secs(1);
-    if let Some(begun) = limit.begun {
-        while !begun.load(Ordering::Relaxed) {
-            tokio::time::sleep(QueuedRun::STEP).await;
-        }
-    }
-    let mut left = limit.duration;
-    while !left.is_zero() {
-        let step = left.min(STEP);
-        let began = Instant::now();
-        tokio::time::sleep(step).await;
-        left = left.saturating_sub(began.elapsed().min(2 * STEP));
-    }
-    if cause
-        .compare_exchange(0, OVER_BUDGET, Ordering::Relaxed, Ordering::Relaxed)
-        .is_ok()
-    {
-        handle.stop();
-    }
 }

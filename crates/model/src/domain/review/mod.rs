@@ -2,8 +2,10 @@
 
 pub mod advisory;
 pub mod code_context;
+pub mod coverage;
 pub mod cwe;
 pub mod exact_fix;
+pub mod exit_reason;
 pub mod finding;
 pub mod ground;
 pub mod intent;

@@ -2,7 +2,7 @@
 //! the number of concurrent calls is limited.
 
 use super::*;
-use glee_workspace::code::anchors::PARSED;
+use glee_workspace::code::grammar::PARSED;
 
 /// The counts of one run.
 #[derive(Debug, PartialEq, Eq)]
