@@ -199,8 +199,9 @@ fn only_the_coders_of_the_target_take_part_and_the_reports_name_them() {
     assert_eq!(output.code, 3, "{output}");
     assert!(output.stderr.contains("coder py, js"), "{output}");
     assert!(output.stderr.contains("js objects to"), "{output}");
-    assert!(output.stdout.contains("py: as py sees it"), "{output}");
-    assert!(output.stdout.contains("js: as js sees it"), "{output}");
+    let report = sandbox.glee(&["-v", "runs", "show"]).stdout;
+    assert!(report.contains("py: as py sees it"), "{report}");
+    assert!(report.contains("js: as js sees it"), "{report}");
     let shown = json(&sandbox.glee(&["runs", "show", "--format", "json"]).stdout);
     assert_eq!(states(&shown), ["F1 resolved py", "F2 disputed js"]);
     let page = sandbox.glee(&["runs", "show", "--format", "html"]).stdout;

@@ -118,7 +118,7 @@ fn spec_02_reviewers_that_contradict_each_other_go_the_way_that_is_configured() 
             .contains("the default is `judge`: the judge rules"),
         "{judged}"
     );
-    assert!(judged.stdout.contains("DISMISS by scales"), "{judged}");
+    assert!(judged.stderr.contains("DISMISS by scales"), "{judged}");
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn spec_03_the_words_of_the_reviewers_are_in_the_dispute() {
     let sandbox = project(true);
     // The judge dismisses only if its prompt contains all statements.
     let judged = review(&sandbox, &[]);
-    assert!(judged.stdout.contains("DISMISS by scales"), "{judged}");
+    assert!(judged.stderr.contains("DISMISS by scales"), "{judged}");
     let said = [
         "Round 2, bob: DISAGREE (confidence -20): names.py:1 says that only constants come here",
         "Round 3, ada: DEFEND: app.py:2 evaluates it",
@@ -143,7 +143,6 @@ fn spec_03_the_words_of_the_reviewers_are_in_the_dispute() {
     let folded = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     for words in said {
         assert!(folded(&shown).contains(words), "{shown}");
-        assert!(folded(&judged.stdout).contains(words), "{judged}");
     }
     let record = sandbox.glee(&["disputes", "show", "1", "--json"]).stdout;
     let record: serde_json::Value = serde_json::from_str(&record).expect("pure JSON");

@@ -176,12 +176,14 @@ fn who_insists_without_new_evidence_is_counted_and_costs_nothing() {
         outcome["proof"]["calls"], 1,
         "neither the coder nor the judge is asked"
     );
-    let text = sandbox.glee(&["review", "app.py", "--arbitrate"]).stdout;
+    let text = sandbox
+        .glee(&["-v", "review", "app.py", "--arbitrate"])
+        .stdout;
     assert!(
         text.contains("insisted: on dispute 1 of an earlier run without new evidence"),
         "{text}"
     );
-    assert!(text.contains("Insisted (1)"), "{text}");
+    assert!(text.contains("1 finding: 1 insisted"), "{text}");
     // The citations of the first dispute and its place are not new evidence.
     let known = "[MUST] app.py:5 (D1) Escape it\n  See app.py:1, app.py:5 and nowhere.py:3, tests/no.py::test_x.\n";
     let (output, outcome) = review(&sandbox, known);
@@ -383,7 +385,7 @@ fn changed_code_is_judged_again_and_says_what_changed() {
         shown.contains(sentence) && shown.contains("+    return store.query("),
         "{shown}"
     );
-    let report = sandbox.glee(&["runs", "show", "last"]).stdout;
+    let report = sandbox.glee(&["-v", "runs", "show", "last"]).stdout;
     assert!(report.contains(sentence), "{report}");
     let (output, outcome) = review(&sandbox, HANDLE);
     assert_eq!(
@@ -432,7 +434,10 @@ fn a_ruling_ends_with_the_code_that_it_cites() {
         ),
         (&"evidence_gone".into(), &"gone".into(), &1.into())
     );
-    for args in [&["runs", "show", "last"][..], &["disputes", "show", "3"]] {
+    for args in [
+        &["-v", "runs", "show", "last"][..],
+        &["disputes", "show", "3"],
+    ] {
         let shown = sandbox.glee(args).stdout;
         assert!(shown.contains(sentence), "{shown}");
     }

@@ -688,10 +688,10 @@ fn the_table_is_short_and_the_page_is_complete() {
     assert!(table.stdout.lines().count() < 24, "{table}");
     for fact in [
         "5 findings: 2 fixed",
-        "1 upheld, 1 dismissed, 1 held",
+        "1 upheld, 1 dismissed, 1 undecided",
         "  ada",
         "  jo",
-        "1/2 9-91%",
+        "1 of 2",
     ] {
         assert!(table.stdout.contains(fact), "{fact}: {table}");
     }

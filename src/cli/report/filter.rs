@@ -1,5 +1,6 @@
 //! The flags that select the findings of a report or a list.
 
+use clap::builder::NonEmptyStringValueParser;
 use globset::{GlobBuilder, GlobMatcher};
 
 use crate::cli::report::paths::WorkFolder;
@@ -17,6 +18,10 @@ pub(crate) struct FindingFilter {
     /// (repeatable)
     #[arg(long = "path", id = "filtered_path", value_name = "PATTERN", value_parser = pattern)]
     path: Vec<PathPattern>,
+    /// Show only findings of these categories, weaknesses or rules, such as `bug,CWE-89`; `security` also shows every
+    /// finding with a CWE id
+    #[arg(long, value_name = "WORDS", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
+    category: Vec<String>,
 }
 
 impl FindingFilter {
@@ -35,6 +40,7 @@ impl FindingFilter {
             } else {
                 Vec::new()
             },
+            category: Vec::new(),
         })
     }
 
@@ -43,6 +49,7 @@ impl FindingFilter {
         let flags = [
             ("--severity", self.severity.is_empty()),
             ("--path", self.path.is_empty()),
+            ("--category", self.category.is_empty()),
         ];
         flags
             .into_iter()
@@ -63,7 +70,15 @@ impl FindingFilter {
                 .is_none_or(|tag| self.severity.contains(&tag));
         let is_in_path = self.path.is_empty()
             || path.is_some_and(|path| self.path.iter().any(|pattern| pattern.contains(path)));
-        has_severity && is_in_path
+        let raw = &finding.raw;
+        let is_of_category = self.category.is_empty()
+            || self.category.iter().any(|word| {
+                let words = [&raw.category, &raw.rule].into_iter().flatten();
+                let is_security = word.eq_ignore_ascii_case("security") && raw.cwe.is_some();
+                let cwe = raw.cwe.map(|cwe| cwe.to_string());
+                is_security || words.chain(&cwe).any(|of| of.eq_ignore_ascii_case(word))
+            });
+        has_severity && is_in_path && is_of_category
     }
 }
 

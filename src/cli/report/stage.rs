@@ -76,8 +76,9 @@ pub fn text(style: Style, outcome: &StageOutcome) -> String {
             if let Some(verdict) = verdict {
                 list(&mut out, style, "Agreed", &verdict.agreements);
                 list(&mut out, style, "In conflict", &verdict.conflicts);
-                if !verdict.required_fields_ok {
-                    let missing = missing_fields(outcome, synthesis.as_deref());
+                // Without a synthesis the fields are not complete, and none is missing.
+                let missing = missing_fields(outcome, synthesis.as_deref());
+                if !missing.is_empty() {
                     let line =
                         style.paint(Color::Warn, &format!("Missing required fields: {missing}"));
                     out.push('\n');

@@ -4,10 +4,11 @@
 use serde::Serialize;
 
 use crate::cli::report::text::layout::list;
-use crate::cli::style::{Color, Glyph};
+use crate::cli::style::{Color, Glyph, count, thousands};
 use glee_model::domain::{
-    AnswerStatus, Class, Corroboration, Failure, FailureKind, Finding, FindingId, FindingState,
-    Outcome, Position, ReviewerReport, Ruler, RulingRef, RunId, SettledFinding, Untrusted, dissent,
+    AnswerStatus, Class, Corroboration, Disposition, Failure, FailureKind, Finding, FindingId,
+    FindingState, Outcome, Position, ReviewerReport, Ruler, RulingRef, RunId, SettledFinding,
+    Untrusted, dissent,
 };
 
 /// The state of a finding, as every report shows it.
@@ -76,6 +77,13 @@ impl<'a> View<'a> {
             }
             FindingState::Dismissed { dispute } => {
                 ("dismissed", Color::Good, format!("by dispute {dispute}"))
+            }
+            FindingState::AlreadyRuled {
+                dispute,
+                disposition: Disposition::Enforced,
+            } if !settled.insisted => {
+                let note = format!("by {}, not implemented yet", self.dispute(dispute));
+                ("enforced", Color::Bad, note)
             }
             FindingState::AlreadyRuled {
                 dispute,
@@ -199,7 +207,7 @@ pub(crate) fn opinions(finding: &Finding) -> Vec<String> {
     match consensus.class {
         Class::Accepted => {}
         Class::Uncorroborated => {
-            facts.push(format!("needed for a decision: {}", consensus.would_decide));
+            facts.push(format!("what would decide it: {}", consensus.would_decide));
         }
         Class::Rejected => facts.push(consensus.why.clone()),
         // Unlike `agreement`, `why` also names the reviewers that deny the problem.
@@ -351,37 +359,60 @@ impl ReportedState {
 pub(crate) struct FindingCounts {
     pub(crate) groups: usize,
     pub(crate) members: usize,
-    /// Groups with a mandatory member, open or not.
-    pub(crate) mandatory: usize,
     pub(crate) blocking: usize,
     /// Open findings that are not mandatory.
     pub(crate) optional: usize,
-    pub(crate) fixed: usize,
-    /// Those of `fixed` that no reviewer checked.
-    pub(crate) unchecked: usize,
-    pub(crate) dismissed: usize,
+    /// How many groups have a state, by the word of the state. Open states come first.
+    states: Vec<(&'static str, usize)>,
 }
 
 impl FindingCounts {
     pub(crate) fn of(outcome: &Outcome) -> Self {
+        let view = View::of(outcome);
+        let mut leading: Vec<&SettledFinding> =
+            outcome.groups().map(SettledFinding::leading).collect();
+        leading.sort_by_key(|settled| ReportedState::of(settled));
         let mut counts = Self {
+            groups: leading.len(),
             members: outcome.findings.len(),
             ..Self::default()
         };
-        for group in outcome.groups() {
-            let leading = SettledFinding::leading(group);
-            let is_mandatory = group.iter().any(|member| member.finding.mandatory);
-            counts.groups += 1;
-            counts.mandatory += usize::from(is_mandatory);
-            counts.unchecked += usize::from(leading.state == FindingState::Unchecked);
-            *match ReportedState::of(leading) {
-                ReportedState::Mandatory => &mut counts.blocking,
-                ReportedState::Optional => &mut counts.optional,
-                ReportedState::Fixed => &mut counts.fixed,
-                ReportedState::Dismissed => &mut counts.dismissed,
-            } += 1;
+        for settled in leading {
+            match ReportedState::of(settled) {
+                ReportedState::Mandatory => counts.blocking += 1,
+                ReportedState::Optional => counts.optional += 1,
+                ReportedState::Fixed | ReportedState::Dismissed => {}
+            }
+            let word = match ReportedState::of(settled) {
+                ReportedState::Optional if settled.state == FindingState::Open => "optional",
+                _ => view.state(settled).word,
+            };
+            match counts.states.iter_mut().find(|(known, _)| *known == word) {
+                Some((_, number)) => *number += 1,
+                None => counts.states.push((word, 1)),
+            }
         }
         counts
+    }
+
+    /// The numbers by state, as in `1 disputed, 7 fixed, 1 dismissed`. They add up to the number of groups.
+    pub(crate) fn by_state(&self) -> String {
+        let states = self.states.iter();
+        let states = states.map(|(word, number)| format!("{} {word}", thousands(*number as u64)));
+        states.collect::<Vec<_>>().join(", ")
+    }
+
+    /// As in `9 findings: 1 disputed, 7 fixed, 1 dismissed`, or `9 findings with 12 members: ...`.
+    pub(crate) fn row(&self) -> String {
+        let findings = count(self.groups, "finding");
+        let findings = match self.members - self.groups {
+            0 => findings,
+            _ => format!("{findings} with {} members", thousands(self.members as u64)),
+        };
+        match self.groups {
+            0 => findings,
+            _ => format!("{findings}: {}", self.by_state()),
+        }
     }
 }
 

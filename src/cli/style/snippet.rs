@@ -41,6 +41,8 @@ pub struct SnippetNote {
     pub color: Color,
     /// The maximum number of lines of the text.
     pub most: usize,
+    /// Code is never wrapped.
+    pub is_code: bool,
 }
 
 /// The first line of a diagnostic, such as `HIGH[F3]: title`.
@@ -87,6 +89,7 @@ pub fn diagnostic(
         text,
         color,
         most,
+        is_code,
     } in notes
     {
         let color = if *color == Color::Plain {
@@ -100,13 +103,18 @@ pub fn diagnostic(
             style.faint("="),
             style.paint(color, name)
         );
-        lines.extend(behind(
-            style,
-            &head,
-            gutter + 3,
-            &printable::block(text),
-            *most,
-        ));
+        let text = printable::block(text);
+        if *is_code {
+            let code = text.lines().take(*most).enumerate();
+            let indent = " ".repeat(columns(&head));
+            lines.extend(code.map(|(index, line)| {
+                let line = line.replace('\t', "    ");
+                let head = if index == 0 { &head } else { &indent };
+                format!("{head}{line}").trim_end().to_owned()
+            }));
+        } else {
+            lines.extend(behind(style, &head, gutter + 3, &text, *most));
+        }
     }
     lines.join("\n")
 }
@@ -357,12 +365,14 @@ mod tests {
                 text: why.into(),
                 color: Color::Plain,
                 most: 9,
+                is_code: false,
             },
             SnippetNote {
                 name: "fix",
                 text: "bind it".into(),
                 color: Color::Good,
                 most: 9,
+                is_code: false,
             },
         ];
         let style = STYLE;

@@ -37,6 +37,15 @@ fn an_earlier_hook_runs_first_with_the_same_input_and_is_restored_byte_for_byte(
         "{listed}"
     );
 
+    // Who is only warned does not wait long.
+    ok(&sandbox, "glee hook install pre-commit");
+    let listed = ok(&sandbox, "glee hook list");
+    assert!(
+        listed.stdout.contains("--mode warn --timeout 1m"),
+        "{listed}"
+    );
+    ok(&sandbox, "glee hook uninstall pre-commit");
+
     sandbox.write("app.py", EVIL);
     ok(&sandbox, "git commit -qam evil");
     let refused = sh(&sandbox, "git push origin main");

@@ -147,7 +147,8 @@ pub fn handed_on(agent: &Agent) -> BTreeMap<String, String> {
         .collect()
 }
 
-pub(crate) fn check_effort(agent: &Agent) -> Result<(), AgentError> {
+/// Fails if the agent has an effort, and its program takes none.
+pub fn check_effort(agent: &Agent) -> Result<(), AgentError> {
     let (Some(effort), kind) = (agent.effort, AdapterKind::of(agent)?) else {
         return Ok(());
     };

@@ -229,20 +229,22 @@ impl Repository {
     }
 
     fn bad_revision(&self, revision: &str) -> WorkspaceError {
-        let format = "--format=`%(refname:short)`";
-        let listed = self
-            .call([
-                "for-each-ref",
-                "--sort=-committerdate",
-                "--count=4",
-                format,
-                "refs/heads",
-            ])
-            .output();
-        let branches = path_bytes::shown(&listed.unwrap_or_default())
-            .lines()
-            .map(str::to_owned)
-            .collect();
+        // In a clone, `main` is often known as `origin/main` only.
+        let remote = format!("refs/remotes/*/{revision}");
+        let mut branches = Vec::new();
+        for pattern in [remote.as_str(), "refs/heads"] {
+            let listed = self
+                .call([
+                    "for-each-ref",
+                    "--sort=-committerdate",
+                    "--count=4",
+                    "--format=`%(refname:short)`",
+                    pattern,
+                ])
+                .output();
+            let listed = path_bytes::shown(&listed.unwrap_or_default());
+            branches.extend(listed.lines().map(str::to_owned));
+        }
         WorkspaceError::BadRevision {
             revision: revision.to_owned(),
             branches,

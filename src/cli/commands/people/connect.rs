@@ -14,6 +14,7 @@ use glee_store::config::programs;
 use glee_store::config::schema::BUILTINS;
 use glee_store::config::schema::address::{self, ModelAddress};
 use glee_store::config::settings::Settings;
+use glee_workflows::review::plan;
 
 /// Connect an agent in a role
 #[derive(Clone, Debug, clap::Args)]
@@ -151,6 +152,9 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         Role::Coder | Role::Reviewer | Role::Judge | Role::Aggregator => {}
     }
     let (places, loaded) = settings::load(globals)?;
+    if let Some(note) = other_judge(&loaded.settings, &name) {
+        globals.say(&note);
+    }
     warn_if_missing(&places, globals, &loaded.settings, &name);
     globals.say(&next_step(&loaded.settings));
     Ok(ExitReason::Clean)
@@ -429,6 +433,20 @@ fn warn_if_missing(places: &Places, globals: &Globals, settings: &Settings, name
             globals.say(&format!("hint: {hint}"));
         }
     }
+}
+
+/// Says that another judge still rules, if the connected judge rules on nothing.
+fn other_judge(settings: &Settings, connected: &str) -> Option<String> {
+    let is_judge = |agent: &&Agent| agent.role == Role::Judge && agent.name.0 == connected;
+    settings.agents.iter().find(is_judge)?;
+    let judges = plan::judges(settings).ok()?;
+    let first = &judges.first()?.name.0;
+    judges.iter().all(|judge| judge.name.0 != connected).then(|| {
+        format!(
+            "note: `{first}` still rules on disputes. Have `{connected}` rule alone: `glee disconnect {first}`; three judges \
+             can rule together: see `review.judge.panel`"
+        )
+    })
 }
 
 pub(crate) fn next_step(settings: &Settings) -> String {

@@ -11,6 +11,7 @@ use crate::cli::context::{
 };
 use crate::cli::style;
 use crate::cli::ui::dialogs::questions;
+use glee_agents::adapters::registry;
 use glee_model::domain::ExitReason;
 use glee_protocol::secrets;
 use glee_store::config::files::edit;
@@ -237,10 +238,27 @@ fn missing(loaded: &Loaded, key: &str) -> CommandError {
 
 fn set(globals: &Globals, key: &str, text: &str, user: bool) -> CommandResult {
     let value = config::typed(key, text)?;
+    check_effort(globals, key, &value)?;
     let target = ConfigTarget::find(globals, user)?;
     target.change(|text| edit::set(text, key, &value))?;
     globals.say(&format!("{key} = {} ({})", plain(key, &value), target.name));
     overridden(globals, key, &target)
+}
+
+/// Fails if the value is an effort of a known agent whose program takes none: a review would refuse it.
+fn check_effort(globals: &Globals, key: &str, value: &Value) -> Result<(), CommandError> {
+    let name = key
+        .strip_prefix("agents.")
+        .and_then(|key| key.strip_suffix(".effort"));
+    let (Some(name), Ok((_, loaded))) = (name, settings::load(globals)) else {
+        return Ok(());
+    };
+    let mut agents = loaded.settings.agents.into_iter();
+    let Some(mut agent) = agents.find(|agent| agent.name.0 == name) else {
+        return Ok(());
+    };
+    agent.effort = serde_json::from_value(value.clone()).ok();
+    Ok(registry::check_effort(&agent)?)
 }
 
 fn unset(globals: &Globals, key: &str, user: bool) -> CommandResult {

@@ -128,14 +128,7 @@ impl RunReport<'_> {
                 links: viewer.links(),
                 filter: self.filter,
             };
-            let mut text = render(outputs.stdout, globals.style(), detail, options);
-            if outputs.stdout == Format::Text && detail != Detail::Verdict && viewer.is_long(&text)
-            {
-                text.insert_str(
-                    0,
-                    &format!("{}\n", report::text::head(&outcome, globals.style())),
-                );
-            }
+            let text = render(outputs.stdout, globals.style(), detail, options);
             if let Err(error) = viewer.show(&text) {
                 let again = format!("glee runs show {}", outcome.run.short());
                 failure.get_or_insert(

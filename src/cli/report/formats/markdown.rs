@@ -30,22 +30,9 @@ pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
         page.add(&format!("{}\n\n", prose(&cut(&line, TEXT))));
     }
     let entries = entry::all(outcome);
-    let FindingCounts {
-        groups,
-        blocking,
-        optional,
-        fixed,
-        dismissed,
-        ..
-    } = FindingCounts::of(options.whole);
-    let members = if groups < options.whole.findings.len() {
-        format!(" with {} members", options.whole.findings.len())
-    } else {
-        String::new()
-    };
     page.add(&format!(
-        "{}{members}: {blocking} mandatory and open, {optional} optional, {fixed} fixed, {dismissed} dismissed. Run {}, {} reviewed.\n",
-        count(groups, "finding"),
+        "{}. Run {}, {} reviewed.\n",
+        FindingCounts::of(options.whole).row(),
         code(outcome.run.short()),
         count(outcome.proof.covered.len(), "file"),
     ));

@@ -1,18 +1,13 @@
-//! The section of the text report with the coder's changes. A short report includes only short diffs.
+//! The section of the full text report with the coder's changes.
 
 use std::fmt::Write as _;
 
-use crate::cli::report::options::{Detail, RenderOptions};
 use crate::cli::report::text::layout::{heading, wrapped};
 use crate::cli::style::{Color, Style, columns, count, pad, widest};
 use glee_model::domain::Outcome;
 use glee_protocol::text::printable;
 
-/// The maximum number of diff lines that a short report shows.
-const SHORT: usize = 60;
-
-pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
-    let style = options.style;
+pub(crate) fn section(outcome: &Outcome, style: Style) -> String {
     let changes = &outcome.changes;
     if changes.is_empty() {
         return String::new();
@@ -21,11 +16,6 @@ pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String 
     let mut text = heading(style, "Changes", &total);
     let width =
         widest(changes.iter().map(|change| printable::line(&change.file))).min(style.width / 2);
-    let mut room = if options.detail == Detail::Full {
-        usize::MAX
-    } else {
-        SHORT
-    };
     let mut is_cut = false;
     for change in changes {
         let file = printable::line(&change.file);
@@ -34,22 +24,11 @@ pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String 
             true => writeln!(text, "  {}  {delta}", pad(&file, width)),
             false => writeln!(text, "  {file}\n    {delta}"),
         };
+        is_cut |= change.diff.is_none();
         let diff = change.diff.as_deref().unwrap_or("");
-        let lines: Vec<&str> = diff
-            .lines()
-            .skip_while(|line| !line.starts_with("@@"))
-            .collect();
-        let fits = lines.len() <= room;
-        is_cut |= !fits || change.diff.is_none();
-        if fits {
-            room -= lines.len();
-            for line in lines {
-                let _ = writeln!(
-                    text,
-                    "{}",
-                    format!("    {}", diff_line(style, line)).trim_end()
-                );
-            }
+        for line in diff.lines().skip_while(|line| !line.starts_with("@@")) {
+            let line = format!("    {}", diff_line(style, line));
+            let _ = writeln!(text, "{}", line.trim_end());
         }
     }
     if is_cut {
@@ -68,6 +47,7 @@ pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String 
     text
 }
 
+/// Code is never wrapped nor cut, so that it can be copied.
 fn diff_line(style: Style, line: &str) -> String {
     let color = match line.as_bytes().first() {
         Some(b'+') => Color::Good,
@@ -75,6 +55,5 @@ fn diff_line(style: Style, line: &str) -> String {
         Some(b'@') => Color::Key,
         _ => Color::Plain,
     };
-    let shown = printable::line(&line.replace('\t', "    "));
-    style.paint(color, &style.cut(&shown, style.width.saturating_sub(4)))
+    style.paint(color, &printable::line(&line.replace('\t', "    ")))
 }

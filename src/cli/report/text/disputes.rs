@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::cli::report::options::RenderOptions;
 use crate::cli::report::text::findings;
 use crate::cli::report::text::layout::{at_most, facts, heading};
-use crate::cli::style::{Color, Style, behind};
+use crate::cli::style::{Color, behind};
 use glee_model::domain::{
     AgentName, Disposition, Dispute, Finding, FindingState, Objector, Outcome, Untrusted,
 };
@@ -156,7 +156,7 @@ pub(crate) fn ending(dispute: &Dispute) -> (Color, &'static str, String) {
     match &dispute.disposition {
         None => (Color::Warn, "OPEN", "waits for you".to_owned()),
         Some(Disposition::Enforced) => (Color::Bad, "ENFORCED", String::new()),
-        Some(Disposition::Refuted) => (Color::Good, "DISMISSED", "refuted".to_owned()),
+        Some(Disposition::Refuted) => (Color::Good, "DISMISSED", String::new()),
         Some(Disposition::Discarded) => {
             let by = dispute.discarded_by.as_ref().map(|by| format!("by {by}"));
             (Color::Minor, "DISCARDED", by.unwrap_or_default())
@@ -195,19 +195,4 @@ pub(crate) fn counts(disputes: &[Dispute]) -> String {
         })
         .collect();
     parts.join(", ")
-}
-
-/// Counts the disputes by result, as in `Disputed (3: 1 enforced, 1 dismissed, 1 open)`.
-pub(crate) fn tally(style: Style, disputes: &[Dispute]) -> String {
-    let color = if disputes.iter().any(Dispute::is_open) {
-        Color::Warn
-    } else {
-        Color::Plain
-    };
-    let all = if disputes.is_empty() {
-        String::new()
-    } else {
-        format!(": {}", counts(disputes))
-    };
-    style.paint(color, &format!("Disputed ({}{all})", disputes.len()))
 }

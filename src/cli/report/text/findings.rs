@@ -244,6 +244,7 @@ impl Report<'_> {
                 text: format!("{} {}", style::tag(&member.finding), self.member(member)),
                 color: Color::of(&member.finding.raw.severity),
                 most: at_most(self.options, 5),
+                is_code: false,
             });
             for denial in member.finding.denials() {
                 if !denials.contains(&denial) {
@@ -253,6 +254,7 @@ impl Report<'_> {
                         text: printable::block(&why.labelled(&format!("{by}: "))),
                         color: Color::Warn,
                         most: at_most(self.options, 3),
+                        is_code: false,
                     });
                     denials.push(denial);
                 }
@@ -264,7 +266,7 @@ impl Report<'_> {
     fn notes(&self, finding: &SettledFinding) -> Vec<SnippetNote> {
         let raw = &finding.finding.raw;
         let mut notes = Vec::new();
-        let mut add = |name, color, text: &Untrusted, short| {
+        let add = |notes: &mut Vec<SnippetNote>, name, color, text: &Untrusted, short| {
             let text = printable::block(text);
             if !text.trim().is_empty() {
                 notes.push(SnippetNote {
@@ -272,28 +274,36 @@ impl Report<'_> {
                     text,
                     color,
                     most: at_most(self.options, short),
+                    is_code: false,
                 });
             }
         };
         let dot = format!(" {} ", self.style.glyph(Glyph::Dot));
         let further = finding.finding.further_places();
-        add("also at", Color::Plain, &further.join(&dot).into(), 3);
-        add("why", Color::Plain, &raw.body, 5);
+        add(
+            &mut notes,
+            "also at",
+            Color::Plain,
+            &further.join(&dot).into(),
+            3,
+        );
+        add(&mut notes, "why", Color::Plain, &raw.body, 5);
         for evidence in &raw.evidence {
-            add("evidence", Color::Plain, evidence, 1);
+            add(&mut notes, "evidence", Color::Plain, evidence, 1);
         }
         let suggestion = finding.finding.other_suggestion();
         if let Some(suggestion) = suggestion {
-            add("fix", Color::Good, suggestion, 3);
+            add(&mut notes, "fix", Color::Good, suggestion, 3);
         }
         if let Some(fix) = &finding.finding.exact_fix {
-            let code = markdown::dedent(&printable::block(&fix.shown()));
-            add(
-                if suggestion.is_some() { "code" } else { "fix" },
-                Color::Good,
-                &code.into(),
-                3,
-            );
+            let name = if suggestion.is_some() { "code" } else { "fix" };
+            notes.push(SnippetNote {
+                name,
+                text: markdown::dedent(&printable::block(&fix.shown())),
+                color: Color::Good,
+                most: at_most(self.options, 3),
+                is_code: true,
+            });
         }
         let mut by = vec![list(&finding.finding.raised_by)];
         by.extend(view::facts(&finding.finding));
@@ -305,36 +315,55 @@ impl Report<'_> {
         if reviewers.len() == 1 && is_accepted && raisers > 1 && !is_confirmed {
             by.insert(1, reviewers.remove(0));
         }
-        add("by", Color::Plain, &by.join(&dot).into(), 2);
+        add(&mut notes, "by", Color::Plain, &by.join(&dot).into(), 2);
         if let Some(name) = raw.cwe.and_then(Cwe::name)
             && self.options.detail == Detail::Full
         {
-            add("weakness", Color::Plain, &name.into(), 2);
+            add(&mut notes, "weakness", Color::Plain, &name.into(), 2);
         }
         let color = if is_accepted {
             Color::Plain
         } else {
             Color::Warn
         };
-        add("reviewers", color, &reviewers.join(&dot).into(), 4);
+        add(
+            &mut notes,
+            "reviewers",
+            color,
+            &reviewers.join(&dot).into(),
+            4,
+        );
         for (by, why) in finding.finding.denials() {
-            add("against", Color::Warn, &why.labelled(&format!("{by}: ")), 3);
+            add(
+                &mut notes,
+                "against",
+                Color::Warn,
+                &why.labelled(&format!("{by}: ")),
+                3,
+            );
         }
         if self.options.detail == Detail::Full {
             for again in &finding.finding.restated {
                 let text = again.title.labelled(&format!("{}: ", again.by));
-                add("again", Color::Plain, &text, 2);
-                add("", Color::Plain, &again.body, 5);
+                add(&mut notes, "again", Color::Plain, &text, 2);
+                add(&mut notes, "", Color::Plain, &again.body, 5);
             }
         }
         if let Some(was) = finding.finding.was {
-            add("formerly", Color::Plain, &format!("was {was}").into(), 1);
+            add(
+                &mut notes,
+                "formerly",
+                Color::Plain,
+                &format!("was {was}").into(),
+                1,
+            );
         }
         if let Some(undecided) = finding.finding.undecided() {
-            add("undecided", Color::Warn, &undecided.into(), 2);
+            add(&mut notes, "undecided", Color::Warn, &undecided.into(), 2);
         }
         if let Some(earlier) = finding.finding.reverses {
             add(
+                &mut notes,
                 "reversal",
                 Color::Warn,
                 &format!("reverses the change that {earlier} requested").into(),
@@ -342,10 +371,10 @@ impl Report<'_> {
             );
         }
         for earlier in &finding.earlier {
-            add("earlier", Color::Warn, &earlier.sentence(), 2);
-            add("decided", Color::Plain, &earlier.decided(), 2);
+            add(&mut notes, "earlier", Color::Warn, &earlier.sentence(), 2);
+            add(&mut notes, "decided", Color::Plain, &earlier.decided(), 2);
             if let Some(diff) = earlier.diff() {
-                add("difference", Color::Plain, diff, 12);
+                add(&mut notes, "difference", Color::Plain, diff, 12);
             }
         }
         notes.extend(self.state(finding));
@@ -371,6 +400,7 @@ impl Report<'_> {
             color,
             text: facts.join(&format!(" {} ", self.style.glyph(Glyph::Dot))),
             most: usize::MAX,
+            is_code: false,
         })
     }
 }

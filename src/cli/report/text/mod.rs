@@ -1,6 +1,5 @@
-//! The text report with findings, changes, disputes, reviewers, summary and next steps. With `Detail::Verdict`,
-//! the report does not list the files that were not reviewed. With all other levels of detail, the report mentions
-//! these files. Text from files and agents is escaped by `protocol::text::printable`.
+//! The text report: a screen with a line for each finding, then the open findings in full, and with `Detail::Full`
+//! everything. Text from files and agents is escaped by `protocol::text::printable`.
 
 mod changes;
 pub(crate) mod disputes;
@@ -8,14 +7,16 @@ pub(crate) mod findings;
 pub(crate) mod layout;
 pub(crate) mod page;
 mod reviewers;
+mod screen;
 pub(crate) mod summary;
 
 use std::collections::BTreeSet;
 
+use self::screen::joined;
 use crate::cli::report::options::{Detail, RenderOptions};
 use crate::cli::style::{Style, count};
 use glee_model::domain::{
-    AnswerStatus, DisputeNumber, ExitReason, FindingId, Outcome, SettledFinding,
+    AnswerStatus, Dispute, DisputeNumber, ExitReason, FindingId, Outcome, SettledFinding,
 };
 use glee_protocol::text::printable;
 
@@ -43,27 +44,36 @@ pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
         return summary::caveats(style, outcome) + &summary::clean(style, outcome);
     }
     let (shown, hidden) = filtered(outcome, &options);
-    let sections = [
-        summary::caveats(style, outcome),
-        findings::section(&shown, &options),
-        changes::section(outcome, &options),
-        disputes::section(&shown, &options),
-        hidden,
-        reviewers::section(outcome, &options),
-        summary::section(style, outcome),
-        summary::next(outcome, &options),
-    ];
-    joined(&sections)
+    let in_full = if options.detail == Detail::Full {
+        joined(&[
+            &findings::section(&shown, &options),
+            &changes::section(outcome, style),
+            &disputes::section(&shown, &options),
+        ])
+    } else {
+        let open = only_open(&shown);
+        joined(&[
+            &findings::section(&open, &options),
+            &disputes::section(&open, &options),
+        ])
+    };
+    screen::render(outcome, &shown, &hidden, &in_full, &options)
 }
 
-/// Separates the sections that are not empty by empty lines.
-fn joined(sections: &[String]) -> String {
-    let sections: Vec<&str> = sections.iter().map(String::as_str).collect();
-    let shown: Vec<&str> = sections
-        .into_iter()
-        .filter(|text| !text.is_empty())
-        .collect();
-    shown.join("\n")
+/// A copy of the outcome with the open findings, their disputes, and the open disputes only.
+fn only_open(outcome: &Outcome) -> Outcome {
+    let groups = outcome.groups();
+    let open = groups.filter(|group| SettledFinding::leading(group).is_open());
+    let findings: Vec<SettledFinding> = open.flatten().cloned().collect();
+    let is_shown = |dispute: &&Dispute| {
+        let mut findings = findings.iter();
+        dispute.is_open() || findings.any(|finding| dispute.is_about(finding.finding.id))
+    };
+    Outcome {
+        disputes: outcome.disputes.iter().filter(is_shown).cloned().collect(),
+        findings,
+        ..outcome.clone()
+    }
 }
 
 fn narrowed(style: Style) -> Style {
@@ -71,13 +81,6 @@ fn narrowed(style: Style) -> Style {
         width: style.width.min(WIDEST),
         ..style
     }
-}
-
-/// Returns the conclusion and the counts in a few lines. If a report is longer than the screen, the report
-/// begins with the conclusion and the counts.
-pub(crate) fn head(outcome: &Outcome, style: Style) -> String {
-    let style = narrowed(style);
-    summary::caveats(style, outcome) + &summary::head(style, outcome)
 }
 
 /// Returns a copy of the outcome without hidden findings and disputes. The second returned value is a line about
@@ -159,7 +162,7 @@ pub(crate) fn finding(
         findings::section(&outcome, &options),
         disputes::section(&outcome, &options),
     ];
-    Some(joined(&sections))
+    Some(joined(&sections.each_ref().map(String::as_str)))
 }
 
 fn is_plainly_clean(outcome: &Outcome) -> bool {

@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use crate::cli::report::options::{Detail, RenderOptions};
-use crate::cli::report::text::layout::{facts, heading, named, wrapped};
+use crate::cli::report::text::layout::{facts, heading, list, named, wrapped};
 use crate::cli::report::view;
 use crate::cli::style::calls::SAID;
 use crate::cli::style::{self, Color, Glyph, Style, columns, count};
@@ -70,6 +70,22 @@ fn reviewers(options: &RenderOptions<'_>, outcome: &Outcome) -> String {
     let reviewers = outcome.proof.reviewers.as_slice();
     if reviewers.is_empty() {
         return String::new();
+    }
+    let is_plain = |of: &ReviewerReport| {
+        view::status(outcome, of).0 == Glyph::Done
+            && of.said.is_blank()
+            && of.unread.len() <= outcome.proof.unread.len()
+    };
+    if options.detail != Detail::Full && reviewers.iter().all(is_plain) {
+        let names: Vec<_> = reviewers.iter().map(|of| of.name.clone()).collect();
+        let mut text = String::new();
+        wrapped(
+            &mut text,
+            style,
+            "",
+            &format!("Reviewed by {}", list(&names)),
+        );
+        return text;
     }
     let rows = reviewers.iter().map(|reviewer| {
         let (glyph, status) = view::status(outcome, reviewer);
@@ -273,9 +289,23 @@ fn no_longer_raised(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
 /// Lists the files that no reviewer could read, and says how these files can be reviewed.
 fn unread(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let unread = &outcome.proof.unread;
+    let all = unread.len() == outcome.proof.covered.len();
+    // Several files are counted, so that the first screen has room.
+    if options.detail != Detail::Full && unread.len() > 1 && !all {
+        let files = count(unread.len(), "file");
+        let languages = printable::line(&UnreadFile::languages(unread));
+        let text = format!("Not reviewed: {files} (no rules for {languages})");
+        let mut line = String::new();
+        wrapped(
+            &mut line,
+            options.style,
+            "",
+            &options.style.paint(Color::Warn, &text),
+        );
+        return line;
+    }
     let file =
         |UnreadFile { file, language }: &UnreadFile| format!("{file} (no rules for {language})");
-    let all = unread.len() == outcome.proof.covered.len();
     let hint = all.then_some(
         "connect a reviewer that reads these files: `glee connect <agent> --role reviewer`",
     );

@@ -3,14 +3,12 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::{disputes, reviewers};
-use crate::cli::report::options::{FixCommand, RenderOptions};
+use super::{reviewers, screen};
+use crate::cli::report::options::{Detail, FixCommand, RenderOptions};
 use crate::cli::report::text::layout::{facts, heading, list, wrapped};
-use crate::cli::report::view::FindingCounts;
 use crate::cli::style::{self, Color, Glyph, Style, columns, widest};
 use glee_model::domain::{
-    Class, Coverage, ExitReason, Failure, FindingState, Outcome, Proof, SettledFinding, Spent,
-    UnreadFile,
+    Coverage, ExitReason, Failure, FindingState, Outcome, Proof, SettledFinding, Spent, UnreadFile,
 };
 use glee_protocol::text::printable;
 
@@ -43,30 +41,22 @@ pub(crate) fn clean(style: Style, outcome: &Outcome) -> String {
         "",
         &format!("{mark}: {}, reviewed by {}", covered(outcome), list(&names)),
     );
-    facts(
-        &mut text,
-        style,
-        "  ",
-        &[counts(style, outcome), proof(outcome)].concat(),
-    );
+    facts(&mut text, style, "  ", &proof(outcome, Detail::Short));
     text + &reviewers::reused(style, &outcome.proof.reused)
 }
 
-pub(crate) fn section(style: Style, outcome: &Outcome) -> String {
-    let mut text = head(style, outcome);
-    let proven = [covered(outcome)].into_iter().chain(proof(outcome));
-    facts(
-        &mut text,
-        style,
-        "  ",
-        &proven.map(|fact| style.faint(fact)).collect::<Vec<_>>(),
-    );
-    text
-}
-
-pub(crate) fn head(style: Style, outcome: &Outcome) -> String {
-    let mut text = verdict(style, outcome);
-    facts(&mut text, style, "  ", &counts(style, outcome));
+/// The conclusion with what was reviewed, and the row of counts.
+pub(crate) fn head(style: Style, outcome: &Outcome, detail: Detail) -> String {
+    let (glyph, conclusion) = conclusion(outcome);
+    let proven = [covered(outcome)].into_iter().chain(proof(outcome, detail));
+    let proven = proven
+        .filter(|fact| !fact.is_empty())
+        .map(|fact| style.faint(fact));
+    let conclusion = style.paint(glyph.color(), &conclusion);
+    let mut text = String::new();
+    let said: Vec<String> = [conclusion].into_iter().chain(proven).collect();
+    facts(&mut text, style, &format!("{} ", style.mark(glyph)), &said);
+    screen::counts(&mut text, style, outcome);
     text
 }
 
@@ -206,70 +196,6 @@ fn limited(outcome: &Outcome) -> String {
     format!("{} {have} reached a limit{until}", list(&names))
 }
 
-fn class(class: Class) -> impl Fn(&SettledFinding) -> bool {
-    move |finding| {
-        let consensus = finding.finding.consensus.as_ref();
-        consensus.is_some_and(|consensus| consensus.class == class)
-    }
-}
-
-/// Formats the counts of the summary. The first five counts are always shown. If a later count is zero, the
-/// function returns an empty string for this count.
-fn counts(style: Style, outcome: &Outcome) -> Vec<String> {
-    let counts = FindingCounts::of(outcome);
-    let leading: Vec<&SettledFinding> = outcome.groups().map(SettledFinding::leading).collect();
-    let FindingCounts {
-        groups,
-        members,
-        fixed,
-        ..
-    } = counts;
-    let fixed = match counts.unchecked {
-        0 => format!("Fixed ({fixed})"),
-        unchecked => format!("Fixed ({fixed}: {unchecked} unchecked)"),
-    };
-    let bad = |text: String| style.paint(Color::Bad, &text);
-    let open = match (counts.blocking, counts.optional) {
-        (0, 0) => "Open (0)".to_owned(),
-        (0, optional) => format!("Open ({optional} optional)"),
-        (blocking, 0) => bad(format!("Open ({blocking} mandatory)")),
-        (blocking, optional) => bad(format!("Open ({blocking} mandatory, {optional} optional)")),
-    };
-    let some = |name: &str, is: &dyn Fn(&SettledFinding) -> bool| match leading
-        .iter()
-        .filter(|finding| is(finding))
-        .count()
-    {
-        0 => String::new(),
-        number => format!("{name} ({number})"),
-    };
-    vec![
-        if groups == members {
-            format!("Findings ({groups})")
-        } else {
-            format!("Findings ({groups}, {members} members)")
-        },
-        format!("Mandatory ({})", counts.mandatory),
-        fixed,
-        open,
-        disputes::tally(style, &outcome.disputes),
-        some("Uncorroborated", &class(Class::Uncorroborated)),
-        some("Contradicted", &class(Class::Disputed)),
-        some("Rejected", &class(Class::Rejected)),
-        some("Claimed", &|finding| finding.state == FindingState::Claimed),
-        some("Not confirmed", &|finding| {
-            finding.state == FindingState::Unconfirmed
-        }),
-        some("Discarded", &|finding| {
-            finding.state == FindingState::Discarded
-        }),
-        some("Already ruled", &|finding| {
-            matches!(finding.state, FindingState::AlreadyRuled { .. })
-        }),
-        some("Insisted", &|finding| finding.insisted),
-    ]
-}
-
 /// Returns the number of files that at least one reviewer could read, and the number of lines of these files.
 pub(crate) fn read(outcome: &Outcome) -> (usize, u64) {
     let Proof {
@@ -318,14 +244,15 @@ fn tokens(number: Option<u64>, what: &str) -> String {
 
 /// Returns short texts about the run, such as its commit and its duration. The text about a fact is empty if the
 /// fact is unknown or does not apply.
-fn proof(outcome: &Outcome) -> Vec<String> {
+fn proof(outcome: &Outcome, detail: Detail) -> Vec<String> {
     let proof = &outcome.proof;
-    vec![
-        proof
-            .commit
-            .as_deref()
-            .map_or_else(String::new, |commit| format!("commit {}", id(commit))),
-        format!("tree {}", id(&proof.tree)),
+    let mut reviewed = Vec::new();
+    if detail == Detail::Full {
+        let commit = proof.commit.iter();
+        reviewed.extend(commit.map(|commit| format!("commit {}", id(commit))));
+        reviewed.push(format!("tree {}", id(&proof.tree)));
+    }
+    let run = vec![
         if outcome.rounds > 1 {
             style::count(outcome.rounds, "round")
         } else {
@@ -340,7 +267,8 @@ fn proof(outcome: &Outcome) -> Vec<String> {
             .map_or_else(String::new, style::dollars),
         budget_left(proof),
         format!("run {}", printable::line(outcome.run.short())),
-    ]
+    ];
+    [reviewed, run].concat()
 }
 
 fn budget_left(proof: &Proof) -> String {

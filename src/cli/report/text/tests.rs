@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::cli::report::options::{Detail, FixCommand, TextOptions};
+use crate::cli::report::view::FindingCounts;
 use crate::cli::report::{Format, render as render_as};
 use crate::cli::style::fixture::{clean, dispute, finding, reviewer, ruling, settled};
 use glee_model::domain::{
@@ -81,7 +82,7 @@ fn spec_10_a_lowered_finding_says_what_it_was() {
         text.contains("now SHOULD, was MUST, by dispute 3"),
         "{text}"
     );
-    assert!(text.contains("Open (1 optional)"), "{text}");
+    assert!(text.contains("1 finding: 1 optional"), "{text}");
 }
 
 fn reviewed() -> Outcome {
@@ -350,9 +351,7 @@ fn hostile() -> Outcome {
 fn nothing_found_takes_two_lines_and_proves_it() {
     assert_eq!(
         short(&clean()),
-        "✓ Clean: 2 files, 1,203 lines, reviewed by rules\n  \
-         Findings (0) · Mandatory (0) · Fixed (0) · Open (0) · Disputed (0)\n  \
-         commit 9f8e7d6c5b4a · tree 4b825dc642cb · 0.3s · run 1a2b3c4d\n"
+        "✓ Clean: 2 files, 1,203 lines, reviewed by rules\n  0.3s · run 1a2b3c4d\n"
     );
 }
 
@@ -453,10 +452,13 @@ proptest! {
         for detail in [detail, Detail::Verdict] {
             let report = render(&outcome, &options(width, false, detail));
             for line in report.lines() {
-                // Paths and commands are never cut, because users copy them.
-                let is_command = line.starts_with("  glee ");
+                // Paths, commands and code are never cut, because users copy them.
+                let is_command = line.starts_with("  glee ") || line.starts_with("    @@");
                 prop_assert!(crate::cli::style::columns(line) <= width || is_command, "{}\n{}", line, report);
-                prop_assert_eq!(line.matches('«').count(), line.matches('»').count(), "{}\n{}", line, report);
+                // A line for a finding cuts the title where the state begins.
+                let is_cut = line.contains("[F") && line.contains('…');
+                let is_whole = line.matches('«').count() == line.matches('»').count();
+                prop_assert!(is_whole || is_cut, "{}\n{}", line, report);
             }
         }
     }
@@ -543,4 +545,97 @@ fn a_dispute_of_another_run_names_the_finding_of_this_one() {
         text.contains("opened by run 9f8e7d6c") && !text.contains("F12"),
         "{text}"
     );
+}
+
+fn any_state() -> impl Strategy<Value = FindingState> {
+    let dispute = DisputeNumber(1);
+    let ruled = |disposition| FindingState::AlreadyRuled {
+        dispute: dispute.into(),
+        disposition,
+    };
+    proptest::sample::select(vec![
+        FindingState::Open,
+        FindingState::Unanswered,
+        FindingState::Claimed,
+        FindingState::Unchecked,
+        FindingState::Unconfirmed,
+        FindingState::NotResolved,
+        FindingState::Resolved,
+        FindingState::Discarded,
+        FindingState::Disputed { dispute },
+        FindingState::Enforced { dispute },
+        FindingState::Dismissed { dispute },
+        ruled(Disposition::Enforced),
+        ruled(Disposition::AcceptedRisk),
+    ])
+}
+
+fn words_of(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn the_counts_of_all_formats_agree_and_add_up(
+        members in proptest::collection::vec((any_state(), any::<bool>(), any::<bool>(), any::<bool>()), 1..40),
+        width in 40_usize..=120,
+    ) {
+        let mut outcome = arbitrated();
+        outcome.findings.clear();
+        let mut head = 0;
+        for (index, (state, is_mandatory, joins, insisted)) in members.into_iter().enumerate() {
+            let number = u32::try_from(index + 1).unwrap();
+            let mut member = finding(number, Tag::Must, "shop/open.js:1", "A defect");
+            member.mandatory = is_mandatory;
+            let position = u8::try_from(number - head).unwrap();
+            if joins && head > 0 {
+                member.id = FindingId::new(head).member(position);
+            } else {
+                head = number;
+            }
+            outcome.findings.push(settled(member, state, None));
+            outcome.findings.last_mut().unwrap().insisted = insisted;
+        }
+        let groups = outcome.groups().count();
+        let options = RenderOptions { whole: &outcome, ..options(width, false, Detail::Short) };
+        let text = words_of(&render_as(Format::Text, &outcome, &options));
+        let row = FindingCounts::of(&outcome).row();
+        let (all, states) = row.split_once(": ").unwrap();
+        let number = |part: &str| part.split(' ').next().unwrap().parse::<usize>().unwrap();
+        prop_assert_eq!(number(all), groups);
+        prop_assert_eq!(states.split(", ").map(number).sum::<usize>(), groups, "{}", row);
+        prop_assert!(text.contains(&row), "{}\n{}", row, text);
+        let markdown = render_as(Format::Markdown, &outcome, &options);
+        prop_assert!(markdown.contains(&row), "{}\n{}", row, markdown);
+        let html = render_as(Format::Html, &outcome, &options);
+        prop_assert!(html.contains(states), "{}", row);
+        let json: serde_json::Value = serde_json::from_str(&render_as(Format::Json, &outcome, &options)).unwrap();
+        let ids = json["findings"].as_array().unwrap().iter();
+        let heads: BTreeSet<String> = ids
+            .map(|id| id["id"].as_str().unwrap().trim_end_matches(char::is_alphabetic).to_owned())
+            .collect();
+        prop_assert_eq!(heads.len(), groups);
+        // Nothing that is open is without a line or its full text.
+        for open in outcome.groups().filter(|group| SettledFinding::leading(group).is_open()) {
+            let tag = crate::cli::style::tag(&SettledFinding::leading(open).finding);
+            prop_assert!(text.contains(&tag), "{}\n{}", tag, text);
+        }
+    }
+}
+
+#[test]
+fn a_screen_holds_the_verdict_and_all_that_is_open() {
+    for outcome in [reviewed(), arbitrated(), failed()] {
+        let text = short(&outcome);
+        let screen: Vec<&str> = text.lines().take(24).collect();
+        let screen = screen.join("\n");
+        let (_, verdict) = summary::conclusion(&outcome);
+        assert!(screen.contains(&verdict), "{text}");
+        for open in outcome.findings.iter().filter(|finding| finding.is_open()) {
+            let tag = crate::cli::style::tag(&open.finding);
+            assert!(screen.contains(&tag), "{tag}: {text}");
+        }
+    }
 }

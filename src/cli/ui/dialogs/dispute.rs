@@ -77,7 +77,10 @@ impl DisputeResolver for Dialog {
     fn choose(&mut self, question: &PersonQuestion) -> Option<Choice> {
         let choice = self.open(question, |form| {
             let routes = routes(question);
-            let labels: Vec<&str> = routes.iter().map(|route| label(*route)).collect();
+            let labels: Vec<String> = routes
+                .iter()
+                .map(|route| format!("{}: {}", label(*route), effect(*route, question)))
+                .collect();
             let cursor = routes
                 .iter()
                 .position(|route| *route == preselected(question))
@@ -218,6 +221,22 @@ fn label(route: Route) -> &'static str {
         Route::Judge => "Use AI judge",
         Route::Human => "I'll decide",
         Route::Discard => "Discard opinion",
+    }
+}
+
+/// What a choice does, and to whom.
+fn effect(route: Route, question: &PersonQuestion) -> String {
+    let finding = question.dispute.finding.id;
+    match route {
+        Route::Judge => {
+            let judge = question.judge.as_deref().unwrap_or_default();
+            format!("{} rules on {finding}", printable::line(judge))
+        }
+        Route::Human if question.can_answer => {
+            format!("enforce {finding}, dismiss it, or answer the coder")
+        }
+        Route::Human => format!("enforce {finding}, or dismiss it"),
+        Route::Discard => format!("{finding} is dropped, the code stays as it is"),
     }
 }
 

@@ -194,7 +194,7 @@ fn rationale(
     }
     let absent = names(votes.iter().filter(|vote| vote.ruling.is_none()));
     if !absent.is_empty() {
-        text.push_str(&format!(" ({absent} gave no ruling, which counts as KEEP)"));
+        text.push_str(&format!(" ({absent} gave no ruling)"));
     }
     text
 }
@@ -319,12 +319,9 @@ mod tests {
             ),
             (
                 "DISMISS DISMISS -",
-                "DISMISS a and b: says a (c gave no ruling, which counts as KEEP)",
+                "DISMISS a and b: says a (c gave no ruling)",
             ),
-            (
-                "DISMISS - ENFORCE",
-                "ENFORCE c: says c (b gave no ruling, which counts as KEEP)",
-            ),
+            ("DISMISS - ENFORCE", "ENFORCE c: says c (b gave no ruling)"),
             ("- - -", "ESCALATE no judge of the panel gave a ruling"),
             ("ESCALATE ESCALATE ENFORCE", "ESCALATE a and b: says a"),
             (

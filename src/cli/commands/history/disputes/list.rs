@@ -152,7 +152,7 @@ fn nothing(globals: &Globals) -> Result<&'static str, CommandError> {
     Ok(match (runs.is_empty(), answered) {
         (true, _) => "No disputes yet: nothing was reviewed.\n",
         (false, false) => "No disputes yet: no coder answered a mandatory finding.\n",
-        (false, true) => "No disputes yet: coder and reviewers agree.\n",
+        (false, true) => "No disputes yet: no coder objected to a mandatory finding.\n",
     })
 }
 

@@ -1,6 +1,6 @@
 //! Formats statistics as a table that fits on a screen of 80 columns and 24 rows.
 
-use super::text::{nothing, since};
+use super::text::{counts, nothing, since};
 use crate::cli::style::{self, Style, count, thousands};
 use glee_model::rules::interval::Share;
 use glee_model::rules::measures::{CallSums, Measures, ReviewStatistics};
@@ -28,7 +28,7 @@ pub(crate) fn statistics(style: Style, found: &ReviewStatistics) -> String {
             thousands(all.fixed.count)
         )),
         format!(
-            "{}: {} upheld, {} dismissed, {} held",
+            "{}: {} upheld, {} dismissed, {} undecided",
             count(all.disputed.count, "dispute"),
             thousands(all.upheld.count),
             thousands(all.dismissed.count),
@@ -81,9 +81,9 @@ pub(crate) fn statistics(style: Style, found: &ReviewStatistics) -> String {
         lines.extend(rows);
     }
     lines.push(String::new());
-    lines.push(
-        style.faint("Shares: count/denominator, 95% interval. All measures: `glee stats -v`"),
-    );
+    lines.push(style.faint(
+        "UPHELD: of those that were ruled on. All measures, with intervals: `glee stats -v`",
+    ));
     lines
         .iter()
         .map(|line| style.cut(line, style.width) + "\n")
@@ -111,14 +111,12 @@ fn row(measures: &Measures, is_judge: bool) -> [String; 5] {
     ]
 }
 
-/// Formats a share, for example as `9/15 36-80%`.
+/// Formats a share, for example as `9 of 15`.
 fn share(share: Share) -> String {
-    let Some((low, high)) = share.low.zip(share.high) else {
-        return "-".to_owned();
-    };
-    let count = thousands(share.count);
-    let of = thousands(share.of);
-    format!("{count}/{of} {:.0}-{:.0}%", low * 100.0, high * 100.0)
+    match share.of {
+        0 => "-".to_owned(),
+        _ => counts(share),
+    }
 }
 
 /// How many of all calls compared findings, and their tokens if the programs report tokens.

@@ -113,12 +113,7 @@ fn block(out: &mut String, style: Style, title: &str, measures: &Measures) {
         .iter()
         .for_each(|(label, share)| plotted(out, style, widths, label, *share));
     if held > 0 {
-        row(
-            out,
-            style,
-            "held",
-            &format!("{} without a decision", thousands(held)),
-        );
+        row(out, style, "undecided", &thousands(held));
     }
     decisions
         .iter()
@@ -162,7 +157,7 @@ fn row(out: &mut String, style: Style, label: &str, text: &str) {
     }
 }
 
-fn counts(share: Share) -> String {
+pub(super) fn counts(share: Share) -> String {
     format!("{} of {}", thousands(share.count), thousands(share.of))
 }
 

@@ -109,7 +109,24 @@ pub(crate) struct HookOptions {
     /// Whether git continues after a review with findings, or after a failed review
     #[arg(long, value_parser = one_of(MODES), value_name = "MODE", default_value = "warn")]
     pub(crate) mode: HookMode,
-    /// The maximum duration of the review (a shorter `budget.duration` has precedence)
-    #[arg(long, value_parser = duration, value_name = "TIME", default_value = "10m")]
-    pub(crate) timeout: Duration,
+    /// The maximum duration of the review (a shorter `budget.duration` has precedence) [default: 1m if git waits for a
+    /// hook that only warns, otherwise 10m]
+    #[arg(long, value_parser = duration, value_name = "TIME")]
+    timeout: Option<Duration>,
+}
+
+impl HookOptions {
+    pub(crate) fn timeout(&self, hook: Hook) -> Duration {
+        let is_waited_for = hook != Hook::PostCommit && self.mode == HookMode::Warn;
+        let default = Duration::from_mins(if is_waited_for { 1 } else { 10 });
+        self.timeout.unwrap_or(default)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn of(mode: HookMode, timeout: Duration) -> Self {
+        Self {
+            mode,
+            timeout: Some(timeout),
+        }
+    }
 }

@@ -58,7 +58,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             for target in targets {
                 let left = args
                     .options
-                    .timeout
+                    .timeout(args.hook)
                     .saturating_sub(began.elapsed())
                     .max(Duration::from_secs(1));
                 worst = worst.strongest(reason(review(&target, globals, left), globals));
@@ -115,7 +115,7 @@ fn in_background(args: &Args, globals: &Globals) -> CommandResult {
         return Ok(ExitReason::Clean);
     };
     let budget = settings::load(globals)?.1.settings.budget;
-    let limit = budget.duration.min(args.options.timeout);
+    let limit = budget.duration.min(args.options.timeout(args.hook));
     detached::start(globals, &Outputs::only(Format::Text), |command| {
         command.arg("-C").arg(globals.directory());
         if let Some(history) = &globals.history {

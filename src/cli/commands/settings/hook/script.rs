@@ -43,7 +43,7 @@ pub(crate) fn text(hook: Hook, options: &HookOptions) -> String {
     let skip = hook.skip();
     let mark = mark(hook);
     let mode = options.mode.word();
-    let timeout = units::duration_text(options.timeout);
+    let timeout = units::duration_text(options.timeout(hook));
     let (read, feed, call) = match hook {
         Hook::PreCommit | Hook::PostCommit => (
             "",
@@ -82,10 +82,7 @@ mod tests {
         for hook in Hook::ALL {
             let text = text(
                 hook,
-                &HookOptions {
-                    mode: HookMode::Block,
-                    timeout: Duration::from_secs(90),
-                },
+                &HookOptions::of(HookMode::Block, Duration::from_secs(90)),
             );
             assert!(is_own(hook, text.as_bytes()), "{text}");
             assert_eq!(

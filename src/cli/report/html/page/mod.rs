@@ -80,6 +80,7 @@ pub(crate) fn page(outcome: &Outcome, options: &RenderOptions<'_>) -> Value {
         let mut failures = outcome.failures.iter();
         !reviewer.status.is_complete() && failures.all(|failure| failure.agent != reviewer.name)
     });
+    let counts = FindingCounts::of(outcome);
     values! {
         outcome => value(outcome),
         run => outcome.run.short(),
@@ -87,7 +88,8 @@ pub(crate) fn page(outcome: &Outcome, options: &RenderOptions<'_>) -> Value {
         mode => plan.map(|plan| mode(plan.mode)),
         verdict,
         tone => tone(glyph.color()),
-        counts => FindingCounts::of(outcome),
+        by_state => counts.by_state(),
+        counts,
         tally => dispute_text::counts(&outcome.disputes),
         is_disputed => outcome.disputes.iter().any(|dispute| dispute.is_open()),
         read,

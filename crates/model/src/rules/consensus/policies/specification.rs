@@ -366,15 +366,12 @@ fn question(conflict: ConflictKind, x: &NormalMember<'_>, w: &NormalMember<'_>) 
 /// The sentence with the first line of the evidence. It is empty without evidence.
 fn said(member: &Member) -> String {
     let description = member.description();
-    let mut lines = description.lines().map(str::trim);
+    let lines = description.lines();
+    let mut lines = lines.map(|line| line.trim().trim_end_matches('.'));
     lines
         .find(|line| !line.is_empty())
         .map_or_else(String::new, |line| {
-            format!(
-                " Evidence from {}: {}.",
-                member.model,
-                line.trim_end_matches('.')
-            )
+            format!(" Evidence from {}: {line}.", member.model)
         })
 }
 

@@ -1,0 +1,149 @@
+//! The first screen of the text report: the conclusion, the counts, and a line for each finding.
+
+use std::fmt::Write as _;
+
+use super::{findings, reviewers, summary};
+use crate::cli::report::options::{Detail, RenderOptions};
+use crate::cli::report::text::layout::{facts, heading, wrapped};
+use crate::cli::report::view::{FindingCounts, ReportedState, StateNote, View};
+use crate::cli::style::{Style, columns, count, pad, widest};
+use glee_model::domain::{Outcome, SettledFinding};
+use glee_protocol::text::printable;
+
+/// The lines of a small terminal, without that of the prompt.
+const ROWS: usize = 23;
+/// A title that has fewer columns says nothing, and is left out.
+const TITLE: usize = 12;
+
+/// A report with everything that is open. If it has few lines, it shows the open findings in full in place of their
+/// lines; otherwise they follow below the lines. With [`Detail::Full`], all findings follow, the changes and the disputes.
+///
+/// `shown` is the outcome without what a filter hides.
+pub(super) fn render(
+    outcome: &Outcome,
+    shown: &Outcome,
+    hidden: &str,
+    in_full: &str,
+    options: &RenderOptions<'_>,
+) -> String {
+    let style = options.style;
+    let (open, settled): (Vec<_>, Vec<_>) = groups(shown).into_iter().partition(|group| {
+        let state = ReportedState::of(SettledFinding::leading(group));
+        matches!(state, ReportedState::Mandatory | ReportedState::Optional)
+    });
+    let head = summary::caveats(style, outcome) + &summary::head(style, outcome, options.detail);
+    let open_lines = section(shown, &open, &open_heading(&open), usize::MAX, options);
+    let settled_within = |rows: usize| {
+        let title = format!("Settled ({})", settled.len());
+        section(shown, &settled, &title, rows, options)
+    };
+    let foot = [
+        hidden,
+        &reviewers::section(outcome, options),
+        &summary::next(outcome, options),
+    ]
+    .concat();
+    if options.detail == Detail::Full {
+        let settled = settled_within(usize::MAX);
+        return joined(&[&head, &open_lines, &settled, &foot, in_full]);
+    }
+    let whole = joined(&[&head, in_full, &settled_within(usize::MAX), &foot]);
+    if whole.lines().count() <= ROWS {
+        return whole;
+    }
+    let others = joined(&[&head, &open_lines, &foot]).lines().count();
+    let settled = settled_within(ROWS.saturating_sub(others + 2));
+    joined(&[&head, &open_lines, &settled, &foot, in_full])
+}
+
+/// Separates the sections that are not empty by empty lines.
+pub(super) fn joined(sections: &[&str]) -> String {
+    let shown = sections.iter().filter(|text| !text.is_empty());
+    shown.copied().collect::<Vec<_>>().join("\n")
+}
+
+/// The groups, those that block first.
+fn groups(outcome: &Outcome) -> Vec<&[SettledFinding]> {
+    let mut groups: Vec<&[SettledFinding]> = outcome.groups().collect();
+    groups.sort_by_key(|group| ReportedState::of(SettledFinding::leading(group)));
+    groups
+}
+
+fn open_heading(open: &[&[SettledFinding]]) -> String {
+    let leading = open.iter().copied().map(SettledFinding::leading);
+    let mandatory = leading.filter(|finding| finding.blocks()).count();
+    match (mandatory, open.len() - mandatory) {
+        (mandatory, 0) => format!("Open ({mandatory} mandatory)"),
+        (0, optional) => format!("Open ({optional} optional)"),
+        (mandatory, optional) => format!("Open ({mandatory} mandatory, {optional} optional)"),
+    }
+}
+
+/// A heading and at most `rows` lines, but at least three; the last one can count what is left out.
+fn section(
+    outcome: &Outcome,
+    groups: &[&[SettledFinding]],
+    title: &str,
+    rows: usize,
+    options: &RenderOptions<'_>,
+) -> String {
+    let style = options.style;
+    if groups.is_empty() {
+        return String::new();
+    }
+    let rows = rows.max(3);
+    let named = if groups.len() <= rows {
+        groups.len()
+    } else {
+        rows - 1
+    };
+    let view = View::of(outcome);
+    let leading: Vec<&SettledFinding> = groups[..named]
+        .iter()
+        .copied()
+        .map(SettledFinding::leading)
+        .collect();
+    let tags = widest(leading.iter().map(|settled| style.tag(&settled.finding)));
+    let place = |settled: &SettledFinding| {
+        findings::place(&settled.finding.raw, options).unwrap_or_default()
+    };
+    // One long path does not take the titles from all other lines.
+    let places = widest(leading.iter().map(|settled| place(settled))).min(style.width / 2);
+    let word = |settled: &SettledFinding| {
+        let StateNote { word, color, .. } = view.state(settled);
+        style.paint(color, word)
+    };
+    let words = widest(leading.iter().map(|settled| word(settled)));
+    let mut text = heading(style, title, "");
+    for settled in leading {
+        let tag = pad(&style.tag(&settled.finding), tags);
+        let start = format!("  {tag}  {}", pad(&place(settled), places));
+        let room = style.width.saturating_sub(columns(&start) + words + 4);
+        if room < TITLE {
+            let rest = format!("{}  {}", place(settled), word(settled));
+            wrapped(&mut text, style, &format!("  {tag}  "), rest.trim_start());
+        } else {
+            let title = printable::line(&settled.finding.raw.title);
+            let title = pad(&style.cut(&title, room), room);
+            let _ = writeln!(text, "{start}  {title}  {}", word(settled));
+        }
+    }
+    if named < groups.len() {
+        let more = format!("  and {} more (--verbose lists them)", groups.len() - named);
+        let _ = writeln!(text, "{}", style.faint(more));
+    }
+    text
+}
+
+/// The row of counts, and what the coder changed.
+pub(super) fn counts(out: &mut String, style: Style, outcome: &Outcome) {
+    let row = FindingCounts::of(outcome).row();
+    let changes = match outcome.changes.as_slice() {
+        [] => String::new(),
+        changes => {
+            let files = count(changes.len(), "file");
+            format!("the coder changed {files} {}", style.delta(changes))
+        }
+    };
+    facts(out, style, "  ", &[row, changes]);
+}
