@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::review::code::coder_changes::{Trees, last_tree};
 use crate::review::code::context::{self, can_read, cut};
 use crate::review::code::sources::Sources;
+use crate::review::findings::recognition::{self, ClosingRulings};
 use crate::review::findings::round::MergeSettings;
 use crate::review::findings::round::RoundContext;
-use crate::review::findings::{recognition, unsure};
+use crate::review::findings::unsure;
 use crate::review::state::ReviewState;
 use glee_model::domain::event::{CallAnswer, CallId, Purpose};
 use glee_model::domain::{
@@ -90,7 +91,8 @@ impl RequestBuilder<'_> {
         let reused = self.state.reuse(call);
         let mut shown = BTreeMap::new();
         for file in &mut review.files {
-            let Some(whole) = self.sources.file(round, &file.path) else {
+            let whole = self.sources.file(round, &file.path);
+            let Some(whole) = whole.filter(|whole| whole.diff.is_some()) else {
                 continue;
             };
             let ask =
@@ -205,9 +207,8 @@ impl RequestBuilder<'_> {
             .into_iter()
             .filter(|file| ask(&file.path).is_none_or(|ask| ask.is_some()))
             .collect();
-        let rulings = recognition::in_force(self.bindings, &asked, &|path| {
-            self.sources.text(round, path, self.trees.workspace)
-        });
+        let text_of = |path: &str| self.sources.text(round, path, self.trees.workspace);
+        let rulings = ClosingRulings::of(self.bindings, &text_of).in_force(&asked);
         let files = asked
             .into_iter()
             .map(|file| match ask(&file.path).flatten() {

@@ -39,10 +39,9 @@ impl RunResources {
             let old = agents.read_old_code(asked);
             let text = outcome.answer.clone();
             let answer = spawn_blocking(move || read(text, &call.request, &call.files, redaction));
-            let observation = check.map(|check| spawn_blocking(move || check.observe()));
             let answer = unless_blind(joined(answer.await), &outcome.metadata, old);
-            let observation = match observation {
-                Some(observation) => Some(joined(observation.await)),
+            let observation = match check {
+                Some(check) => Some(check.observe().await),
                 None => None,
             };
             let Usage {
@@ -99,7 +98,7 @@ fn unless_blind(
     answer
 }
 
-fn joined<T>(result: Result<T, tokio::task::JoinError>) -> T {
+pub(crate) fn joined<T>(result: Result<T, tokio::task::JoinError>) -> T {
     result.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
 }
 

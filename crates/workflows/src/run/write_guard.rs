@@ -1,15 +1,20 @@
 //! Detects forbidden changes that agents make in the work tree or in its repository.
 //!
-//! The guard compares the tree before and after each call of a read-only agent. If a file has changed, every agent
-//! that was running without a sandbox is suspected of the change. A sandboxed agent cannot have changed the file,
+//! The guard compares the tree before and after each call of a read-only agent. Calls that run at the same time share
+//! what it sees: it looks at the tree when the last of them ends, and in between as often as looking takes a tenth of
+//! the time at most. If a file has changed, every agent that was running without a sandbox is suspected of the change. A sandboxed agent cannot have changed the file,
 //! but the agent's findings on the file are possibly outdated. A sandbox does not prevent changes of file
 //! permissions. If a permission has changed, sandboxed agents are also suspected. The answer of an agent that is
 //! suspected of a change is discarded.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use tokio::sync::watch;
+use tokio::task::spawn_blocking;
+
+use crate::run::call::joined;
 use glee_model::domain::event::{CallAnswer, CallId};
 use glee_workspace::guard::control_files::{ControlKind, control_kind};
 use glee_workspace::root::Workspace;
@@ -17,36 +22,97 @@ use glee_workspace::{
     ChangeKind, ChangedSubject, ObservedChange, TreeFingerprint, Unfollowed, WorkspaceError,
 };
 
-/// While other guarded calls are running, a new call reuses an observation of the tree if the observation is
-/// younger than this duration.
+/// While other guarded calls are running, a new call reuses a look at the tree that is younger than this duration.
 const SHARED: Duration = Duration::from_millis(500);
+
+/// While other guarded calls are running, the next look waits for this many times as long as the last one took.
+const PAUSE: u32 = 10;
 
 #[derive(Debug, Default)]
 pub struct WriteGuard {
-    last: Option<(Arc<TreeFingerprint>, Instant)>,
+    last: Option<Look>,
     is_first: bool,
     calls: BTreeMap<CallId, Vec<ObservedChange>>,
+    shared: Arc<SharedLooks>,
 }
 
+/// The tree as it was at a time.
 #[derive(Clone, Debug)]
+struct Look {
+    fingerprint: Arc<TreeFingerprint>,
+    at: Instant,
+    took: Duration,
+}
+
+/// What the calls that run at the same time know of each other.
+#[derive(Debug, Default)]
+struct SharedLooks {
+    latest: Mutex<Option<Look>>,
+    /// Held by the call that looks, or that waits to look.
+    turn: tokio::sync::Mutex<()>,
+    /// The number of agents that are working.
+    working: watch::Sender<usize>,
+}
+
+/// Looks at the tree when a call has ended.
+#[derive(Debug)]
 pub struct WriteCheck {
     workspace: Arc<Workspace>,
-    earlier: Option<Arc<TreeFingerprint>>,
+    shared: Arc<SharedLooks>,
 }
 
 #[derive(Debug)]
-pub struct Observation {
-    fingerprint: Result<TreeFingerprint, WorkspaceError>,
-    at: Instant,
+pub struct Observation(Result<Look, WorkspaceError>);
+
+impl Look {
+    fn now(workspace: &Workspace, earlier: Option<&Self>) -> Result<Self, WorkspaceError> {
+        let at = Instant::now();
+        let fingerprint = workspace.fingerprint(earlier.map(|look| &*look.fingerprint))?;
+        Ok(Self {
+            fingerprint: Arc::new(fingerprint),
+            at,
+            took: at.elapsed(),
+        })
+    }
+
+    /// Until when a call that begins beside others needs no new look, and a call that ended beside others waits for one.
+    fn next(&self) -> Instant {
+        self.at + self.took * PAUSE
+    }
+}
+
+impl SharedLooks {
+    fn latest(&self) -> MutexGuard<'_, Option<Look>> {
+        self.latest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn look(&self, workspace: &Workspace) -> Result<Look, WorkspaceError> {
+        let earlier = self.latest().clone();
+        let look = Look::now(workspace, earlier.as_ref())?;
+        *self.latest() = Some(look.clone());
+        Ok(look)
+    }
 }
 
 impl WriteCheck {
-    pub(crate) fn observe(&self) -> Observation {
-        let at = Instant::now();
-        Observation {
-            fingerprint: self.workspace.fingerprint(self.earlier.as_deref()),
-            at,
+    /// Returns a look that began after the call ended.
+    pub(crate) async fn observe(self) -> Observation {
+        let ended = Instant::now();
+        let Self { workspace, shared } = self;
+        let mut working = shared.working.subscribe();
+        shared.working.send_modify(|working| *working -= 1);
+        let _turn = shared.turn.lock().await;
+        let latest = shared.latest().clone();
+        if let Some(latest) = latest {
+            if latest.at >= ended {
+                return Observation(Ok(latest));
+            }
+            let due = tokio::time::Instant::from_std(latest.next());
+            drop(tokio::time::timeout_at(due, working.wait_for(|working| *working == 0)).await);
         }
+        let of_call = Arc::clone(&shared);
+        let look = spawn_blocking(move || of_call.look(&workspace));
+        Observation(joined(look.await))
     }
 }
 
@@ -64,21 +130,16 @@ impl WriteGuard {
     /// Creates a guard with a fingerprint of the tree. If the computation of the fingerprint fails, the first
     /// guarded call computes the fingerprint.
     pub(crate) fn begun(workspace: &Workspace) -> Self {
-        let at = Instant::now();
-        match workspace.fingerprint(None) {
-            Ok(look) => Self {
-                last: Some((Arc::new(look), at)),
-                is_first: true,
-                calls: BTreeMap::new(),
-            },
-            Err(_) => Self::default(),
-        }
+        let mut guard = Self::default();
+        guard.last = guard.shared.look(workspace).ok();
+        guard.is_first = guard.last.is_some();
+        guard
     }
 
     pub(crate) fn unfollowed(&self) -> &[Unfollowed] {
         self.last
             .as_ref()
-            .map_or(&[], |(look, _)| look.unfollowed.as_slice())
+            .map_or(&[], |look| look.fingerprint.unfollowed.as_slice())
     }
 
     /// Registers a call. Returns the check that has to run when the call ends.
@@ -87,26 +148,25 @@ impl WriteGuard {
         workspace: &Arc<Workspace>,
         call: &CallId,
     ) -> Result<WriteCheck, WorkspaceError> {
-        let is_fresh = self
-            .last
-            .as_ref()
-            .is_some_and(|(_, at)| at.elapsed() < SHARED);
-        let is_shared = !self.calls.is_empty() || self.is_first;
-        if !is_shared || !is_fresh {
-            let observation = self.check(workspace).observe();
-            self.take(workspace, observation)?;
+        let now = Instant::now();
+        let is_known = self.last.as_ref().is_some_and(|look| {
+            let is_fresh = now < look.at + SHARED;
+            match self.calls.is_empty() {
+                true => is_fresh && self.is_first,
+                false => is_fresh || now < look.next(),
+            }
+        });
+        if !is_known {
+            let look = self.shared.look(workspace);
+            self.take(workspace, Observation(look))?;
         }
         self.is_first = false;
         self.calls.insert(call.clone(), Vec::new());
-        Ok(self.check(workspace))
-    }
-
-    fn check(&self, workspace: &Arc<Workspace>) -> WriteCheck {
-        let earlier = self.last.as_ref().map(|(look, _)| Arc::clone(look));
-        WriteCheck {
+        self.shared.working.send_modify(|working| *working += 1);
+        Ok(WriteCheck {
             workspace: Arc::clone(workspace),
-            earlier,
-        }
+            shared: Arc::clone(&self.shared),
+        })
     }
 
     /// Ends the call of a read-only agent. `held` is true if the agent was in a sandbox during the whole call.
@@ -158,23 +218,23 @@ impl WriteGuard {
     fn take(
         &mut self,
         workspace: &Workspace,
-        Observation { fingerprint, at }: Observation,
+        Observation(look): Observation,
     ) -> Result<(), WorkspaceError> {
-        let look = fingerprint?;
-        if let Some((earlier, seen_at)) = &self.last {
-            // Observations can be processed out of order. If a later observation was processed first, it already
-            // includes these changes.
-            if at < *seen_at {
+        let look = look?;
+        if let Some(earlier) = &self.last {
+            // Several calls return the same look, and looks can be processed out of order. If this look or a later one
+            // was processed first, it already includes these changes.
+            if look.at <= earlier.at {
                 return Ok(());
             }
             if !self.calls.is_empty() {
-                let differences = workspace.differences(earlier, &look)?;
+                let differences = workspace.differences(&earlier.fingerprint, &look.fingerprint)?;
                 for seen in self.calls.values_mut() {
                     seen.extend(differences.iter().cloned());
                 }
             }
         }
-        self.last = Some((Arc::new(look), at));
+        self.last = Some(look);
         Ok(())
     }
 }
@@ -230,6 +290,7 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
+    use futures_util::future::join_all;
     use glee_model::domain::event::Purpose;
 
     fn call(agent: &str) -> CallId {
@@ -240,8 +301,8 @@ mod tests {
         }
     }
 
-    #[test]
-    fn observations_that_arrive_in_another_order_are_counted_once() {
+    #[tokio::test]
+    async fn observations_that_arrive_in_another_order_are_counted_once() {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str| std::fs::write(folder.path().join(name), name).unwrap();
         let workspace = Arc::new(Workspace::discover(folder.path()).unwrap());
@@ -252,9 +313,9 @@ mod tests {
             .map(|call| guard.begin(&workspace, call).unwrap())
             .into_iter();
         write("one");
-        let of_first = checks.next().unwrap().observe();
+        let of_first = checks.next().unwrap().observe().await;
         write("two");
-        let of_second = checks.next().unwrap().observe();
+        let of_second = checks.next().unwrap().observe().await;
         let violations = |found: Found| found.violations;
         // The guard processes the second observation first. At the second observation, both agents are suspected
         // of both changes.
@@ -269,8 +330,51 @@ mod tests {
         let third = call("third");
         let check = guard.begin(&workspace, &third).unwrap();
         assert_eq!(
-            violations(guard.end(&workspace, &third, check.observe(), false)),
+            violations(guard.end(&workspace, &third, check.observe().await, false)),
             [""; 0]
         );
+    }
+
+    #[tokio::test]
+    async fn calls_that_end_together_share_one_look_and_a_single_call_waits_for_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str| std::fs::write(folder.path().join(name), name).unwrap();
+        let workspace = Arc::new(Workspace::discover(folder.path()).unwrap());
+        let mut guard = WriteGuard::begun(&workspace);
+        // As in a tree so large that the next look is not due during the test.
+        guard.shared.latest().as_mut().unwrap().took = Duration::from_secs(600);
+        let calls = ["first", "second", "third"].map(call);
+        let mut checks: Vec<WriteCheck> = calls
+            .iter()
+            .map(|call| guard.begin(&workspace, call).unwrap())
+            .collect();
+        let third = checks.pop().unwrap();
+        write("one");
+        let both = join_all(checks.into_iter().map(WriteCheck::observe));
+        let last = async {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            write("two");
+            third.observe().await
+        };
+        let (mut observed, last) = tokio::join!(both, last);
+        observed.push(last);
+        let first = observed[0].0.as_ref().unwrap().clone();
+        for (call, observation) in calls.iter().zip(observed) {
+            let look = observation.0.as_ref().unwrap();
+            assert!(Arc::ptr_eq(&look.fingerprint, &first.fingerprint));
+            assert_eq!(
+                guard.end(&workspace, call, observation, false).violations,
+                ["created `one`", "created `two`"]
+            );
+        }
+        // Nothing else is running, so the call waits for no other.
+        guard.shared.latest().as_mut().unwrap().took = Duration::from_secs(600);
+        let alone = call("alone");
+        let check = guard.begin(&workspace, &alone).unwrap();
+        guard.shared.latest().as_mut().unwrap().took = Duration::from_secs(600);
+        write("three");
+        let seen = check.observe().await;
+        let found = guard.end(&workspace, &alone, seen, false);
+        assert_eq!(found.violations, ["created `three`"]);
     }
 }

@@ -106,6 +106,11 @@ pub fn of_change(file: &SourceFile) -> BTreeSet<String> {
 
 /// The names that the changed lines, or the blocks around them, define.
 pub fn defined(file: &SourceFile) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    // A file that is reviewed as a whole has no changed lines.
+    if file.changed.is_empty() && file.diff.is_none() {
+        return names;
+    }
     let blocks = Blocks::of(&file.path, &file.text);
     let lines = blocks.lines();
     let mut opening = BTreeSet::new();
@@ -117,7 +122,6 @@ pub fn defined(file: &SourceFile) -> BTreeSet<String> {
             opening.extend(*block.start()..=line.min(block.start() + OPENING));
         }
     }
-    let mut names = BTreeSet::new();
     for line in opening {
         let text = lines.get(line as usize - 1).copied().unwrap_or_default();
         let found = identifiers(text).filter(|name| defines(text, name));

@@ -96,7 +96,7 @@ impl Repository {
         let mut lstat = Lstat::below(&self.top);
         let has_modes = self.has_modes()?;
         let mut submodules = Vec::new();
-        for entry in &scan.entries {
+        for entry in scan.entries.iter() {
             let meta = lstat.get(&entry.path);
             let is_listed = changed.contains_key(&entry.path);
             let (new, mode) = match &meta {

@@ -19,4 +19,4 @@ pub use identity::{HistoryPlace, Identity};
 pub use objects::{GitObject, Objects};
 pub use plumbing::{GitCall, Repository, object_id, records};
 pub use shared_rulings::{BlockPlace, RulingFile};
-pub use worktree_scan::{IndexEntry, LINK, Lstat, SUBMODULE, Scan};
+pub use worktree_scan::{FileStat, IndexEntry, LINK, Lstat, SUBMODULE, Scan};

@@ -19,6 +19,7 @@ use nix::unistd::Pid;
 
 use crate::git::objects::Objects;
 use crate::git::path_bytes;
+use crate::git::worktree_scan::ListedIndex;
 use crate::{Result, WorkspaceError};
 use glee_system::private;
 
@@ -65,6 +66,7 @@ pub struct Repository {
     pub index: PathBuf,
     pub head: Option<String>,
     pub(crate) empty_tree: &'static str,
+    pub(crate) listed: ListedIndex,
     /// Whether git finds the repository without explicit paths. If `is_discovered` is false, Glee passes the
     /// paths of the repository to each git command.
     pub(crate) is_discovered: bool,
@@ -136,6 +138,7 @@ impl Repository {
             git_dir,
             common: real(common)?,
             index,
+            listed: ListedIndex::default(),
             head: object_id(head),
             empty_tree: if *format == b"sha256" {
                 EMPTY_SHA256
@@ -161,6 +164,7 @@ impl Repository {
             index: git_dir.join("index"),
             git_dir,
             common,
+            listed: ListedIndex::default(),
             head: None,
             empty_tree,
             is_discovered: false,

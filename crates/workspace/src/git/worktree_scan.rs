@@ -9,6 +9,8 @@ use std::collections::HashMap;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
 
 use crate::git::path_bytes;
 use crate::git::plumbing::{Repository, object_id};
@@ -17,16 +19,12 @@ use crate::{Result, WorkspaceError};
 const SKIP_WORKTREE: u32 = 1 << 30;
 const INTENT_TO_ADD: u32 = 1 << 29;
 
-const LIST: [&str; 8] = [
-    "ls-files",
-    "-z",
-    "-t",
-    "--stage",
-    "--debug",
-    "--cached",
-    "--others",
-    "--exclude-standard",
-];
+const UNTRACKED: [&str; 5] = ["ls-files", "-z", "-t", "--others", "--exclude-standard"];
+const INDEX: [&str; 3] = ["--stage", "--debug", "--cached"];
+
+/// The assumed resolution of file timestamps. If a file changes twice within `TICK`, its timestamps can be the
+/// same after both changes.
+const TICK: Duration = Duration::from_millis(20);
 
 pub const LINK: u32 = 0o120_000;
 pub const SUBMODULE: u32 = 0o160_000;
@@ -52,9 +50,51 @@ pub struct IndexEntry {
     pub(crate) is_intent: bool,
 }
 
-#[derive(Debug, Default)]
+/// What `lstat` says about a file, except its permissions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileStat {
+    pub kind: char,
+    pub size: u64,
+    place: (u64, u64),
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl FileStat {
+    pub fn of(meta: &Metadata) -> Self {
+        Self {
+            kind: match meta.file_type() {
+                kind if kind.is_file() => 'f',
+                kind if kind.is_symlink() => 'l',
+                _ => 'o',
+            },
+            size: meta.len(),
+            place: (meta.dev(), meta.ino()),
+            modified: (meta.mtime(), meta.mtime_nsec()),
+            changed: (meta.ctime(), meta.ctime_nsec()),
+        }
+    }
+
+    /// Whether an equal `FileStat` that is taken after `now` proves that the content is unchanged.
+    pub fn is_settled(&self, now: SystemTime) -> bool {
+        let (seconds, nanos) = self.changed;
+        let (Ok(seconds), Ok(nanos)) = (u64::try_from(seconds), u32::try_from(nanos)) else {
+            return true;
+        };
+        SystemTime::UNIX_EPOCH
+            .checked_add(Duration::new(seconds, nanos) + TICK)
+            .is_some_and(|time| time < now)
+    }
+}
+
+/// The index that was listed last, with its file at that time. It is listed again when the file has changed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ListedIndex(Arc<Mutex<Option<(FileStat, Scan)>>>);
+
+#[derive(Clone, Debug, Default)]
 pub struct Scan {
-    pub entries: Vec<IndexEntry>,
+    /// Sorted by path. Two scans share the entries if the index did not change between them.
+    pub entries: Arc<Vec<IndexEntry>>,
     /// The untracked files that are not ignored.
     pub untracked: Vec<Vec<u8>>,
     /// The untracked folders that are git repositories.
@@ -66,25 +106,48 @@ impl Repository {
     pub fn scan(&self) -> Result<Scan> {
         // The write time of git's index is read before the entries of the index. If git writes the index between
         // the two reads, Glee hashes more files than necessary, but detects every changed file.
-        let index_written = std::fs::metadata(&self.index).map_or((0, 0), |meta| times(&meta).1);
-        let mut scan = Scan {
-            index_written,
-            ..Scan::default()
+        let now = SystemTime::now();
+        let meta = std::fs::metadata(&self.index).ok();
+        let file = meta.as_ref().map(FileStat::of);
+        let mut known = self.listed.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut scan = match (&*known, &file) {
+            (Some((listed, scan)), Some(file)) if listed == file => scan.clone(),
+            _ => Scan {
+                index_written: meta.map_or((0, 0), |meta| times(&meta).1),
+                ..Scan::default()
+            },
         };
-        let listed = self.call(LIST).output()?;
+        let is_known = !scan.entries.is_empty();
+        let index = if is_known { [].as_slice() } else { &INDEX };
+        let listed = self.call(UNTRACKED.iter().chain(index).copied()).output()?;
+        let mut entries = Vec::new();
         let mut rest = listed.as_slice();
         while !rest.is_empty() {
-            rest = scan.take(rest).ok_or_else(|| WorkspaceError::Git {
-                command: "ls-files".to_owned(),
-                message: "it printed an unexpected format".to_owned(),
-            })?;
+            rest = scan
+                .take(rest, &mut entries)
+                .ok_or_else(|| WorkspaceError::Git {
+                    command: "ls-files".to_owned(),
+                    message: "it printed an unexpected format".to_owned(),
+                })?;
+        }
+        if !is_known {
+            scan.entries = Arc::new(entries);
+            let settled = file.filter(|file| file.is_settled(now));
+            *known = settled.map(|file| {
+                let index = Scan {
+                    entries: Arc::clone(&scan.entries),
+                    index_written: scan.index_written,
+                    ..Scan::default()
+                };
+                (file, index)
+            });
         }
         Ok(scan)
     }
 }
 
 impl Scan {
-    fn take<'a>(&mut self, listed: &'a [u8]) -> Option<&'a [u8]> {
+    fn take<'a>(&mut self, listed: &'a [u8], entries: &mut Vec<IndexEntry>) -> Option<&'a [u8]> {
         let (record, rest) = listed.split_at(memchr::memchr(0, listed)?);
         let rest = &rest[1..];
         if let Some(path) = record.strip_prefix(b"? ") {
@@ -108,7 +171,7 @@ impl Scan {
                 .and_then(|(s, ns)| Some((number(s)?, number(ns)?)))
         };
         let flags = u32::from_str_radix(field(details, "flags:")?, 16).ok()?;
-        self.entries.push(IndexEntry {
+        entries.push(IndexEntry {
             path: path[1..].to_vec(),
             mode: u32::from_str_radix(mode, 8).ok()?,
             id: object_id(id.as_bytes())?,
@@ -121,6 +184,15 @@ impl Scan {
             is_intent: flags & INTENT_TO_ADD != 0,
         });
         Some(rest)
+    }
+
+    /// The index entry of a file whose metadata `meta` proves that its content equals the entry.
+    pub fn clean(&self, path: &[u8], meta: &Metadata) -> Option<&IndexEntry> {
+        let at = self
+            .entries
+            .binary_search_by(|entry| entry.path.as_slice().cmp(path))
+            .ok()?;
+        Some(&self.entries[at]).filter(|entry| self.is_clean(entry, meta))
     }
 
     /// Whether the metadata `meta` proves that the content of a file equals the index entry `entry`.

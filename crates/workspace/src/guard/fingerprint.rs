@@ -5,26 +5,23 @@
 //! tree, a fingerprint covers the index, HEAD, refs, hooks and settings. Taking a fingerprint runs no git filters
 //! and writes no files. A file is not read if its timestamps prove that the file is unchanged.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::Metadata;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::sync::Arc;
+use std::time::SystemTime;
 use std::{fmt, io};
 
 use crate::code::text_files;
-use crate::git::{GitObject, IndexEntry, Lstat, Repository, SUBMODULE, Scan, path_bytes};
+use crate::git::{FileStat, GitObject, Lstat, Repository, SUBMODULE, Scan, path_bytes};
 use crate::guard::control_files;
-use crate::guard::nested_repos::{Inside, Nested, Unfollowed, listing};
+use crate::guard::nested_repos::{Nested, Unfollowed, listing};
 use crate::snapshot::{differing, permissions};
 use crate::{Result, Workspace};
 use glee_system::files;
 
 /// If a file has more bytes than this limit, only its timestamps and size are compared.
 const DIGESTED: u64 = 16 << 20;
-/// The assumed resolution of file timestamps. If a file changes twice within `TICK`, its timestamps can be the
-/// same after both changes.
-const TICK: Duration = Duration::from_millis(20);
 /// The approximate maximum number of files that a fingerprint covers in one control folder. Some agents store
 /// large trees in their control folders.
 const CONTROL_FILES: usize = 2_000;
@@ -35,6 +32,8 @@ pub struct TreeFingerprint {
     files: BTreeMap<Vec<u8>, FileState>,
     /// Maps each part of the repository, such as `HEAD`, the index, a ref or a hook, to the state of this part.
     repository: BTreeMap<String, String>,
+    /// The index, with its entry in `repository`.
+    index: Option<(Scan, String)>,
     /// Maps the folder of each nested repository to the states of the repository's parts, such as `HEAD` and the
     /// index.
     nested: BTreeMap<Vec<u8>, BTreeMap<String, String>>,
@@ -44,20 +43,11 @@ pub struct TreeFingerprint {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct FileState {
-    stat: Stat,
+    stat: FileStat,
     permissions: u32,
     /// Whether an equal `stat` in a later fingerprint proves that the content is unchanged.
     is_settled: bool,
     digest: Digest,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Stat {
-    kind: char,
-    size: u64,
-    place: (u64, u64),
-    modified: (i64, i64),
-    changed: (i64, i64),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,17 +103,21 @@ impl Workspace {
         let now = SystemTime::now();
         let mut found = TreeFingerprint::default();
         let scan = self.repository.as_ref().map(Repository::scan).transpose()?;
-        let (mut paths, inside): (BTreeSet<Vec<u8>>, Inside) =
-            match self.repository.as_ref().zip(scan.as_ref()) {
-                Some((git, scan)) => {
-                    found.repository = git.parts(scan, git.refs()?);
-                    (
-                        scan.untracked.iter().cloned().collect(),
-                        git.inside_of(scan),
-                    )
-                }
-                None => listing(&self.root)?,
-            };
+        let (others, inside) = match self.repository.as_ref().zip(scan.as_ref()) {
+            Some((git, scan)) => {
+                let known = earlier.and_then(|earlier| earlier.index.as_ref());
+                let index = known
+                    .filter(|(known, _)| Arc::ptr_eq(&known.entries, &scan.entries))
+                    .map_or_else(|| digest_of_index(scan), |(_, digest)| digest.clone());
+                found.repository = git.parts(&index, git.refs()?);
+                found.index = Some((scan.clone(), index));
+                (scan.untracked.clone(), git.inside_of(scan))
+            }
+            None => {
+                let (files, inside) = listing(&self.root)?;
+                (files.into_iter().collect(), inside)
+            }
+        };
         for nested in &inside.repositories {
             let is_linked = self
                 .repository
@@ -133,20 +127,21 @@ impl Workspace {
                 .nested
                 .insert(nested.folder.clone(), nested.parts(is_linked)?);
         }
-        let entries = scan
-            .iter()
-            .flat_map(|scan| &scan.entries)
-            .filter(|entry| entry.mode != SUBMODULE);
-        let indexed: BTreeMap<&[u8], &IndexEntry> = entries
-            .map(|entry| (entry.path.as_slice(), entry))
-            .collect();
-        paths.extend(inside.files);
         found.unfollowed = inside.unfollowed;
-        paths.extend(indexed.keys().map(|path| path.to_vec()));
-        paths.extend(self.control_paths());
+        let control = self.control_paths();
+        let indexed = scan.iter().flat_map(|scan| scan.entries.iter());
+        let mut paths: Vec<&[u8]> = indexed
+            .filter(|entry| entry.mode != SUBMODULE)
+            .map(|entry| entry.path.as_slice())
+            .collect();
+        let beside = others.iter().chain(&inside.files).chain(&control);
+        paths.extend(beside.map(Vec::as_slice));
+        paths.sort_unstable();
+        paths.dedup();
+        let mut looked = Vec::with_capacity(paths.len());
         let mut lstat = Lstat::below(&self.root);
         for path in paths {
-            let Some(meta) = lstat.get(&path).filter(|meta| !meta.is_dir()) else {
+            let Some(meta) = lstat.get(path).filter(|meta| !meta.is_dir()) else {
                 continue;
             };
             // What this process prints is no change of an agent.
@@ -154,25 +149,29 @@ impl Workspace {
                 continue;
             }
             let mut state = state_of(&meta, now);
-            let before = earlier.and_then(|earlier| earlier.files.get(&path));
-            let is_clean = |entry: &&&IndexEntry| {
-                scan.as_ref()
-                    .is_some_and(|scan| scan.is_clean(entry, &meta))
-            };
-            state.digest = match (before, indexed.get(path.as_slice()).filter(is_clean)) {
-                (Some(before), _) if before.is_settled && before.stat == state.stat => {
+            let before = earlier.and_then(|earlier| earlier.files.get(path));
+            state.digest = match before {
+                Some(before) if before.is_settled && before.stat == state.stat => {
                     before.digest.clone()
                 }
-                (None, Some(entry)) if state.is_settled => Digest::Object(entry.id.clone()),
-                _ => digest(&lstat.full(&path), &meta),
+                Some(_) => digest(&lstat.full(path), &meta),
+                None => {
+                    let clean = scan.as_ref().and_then(|scan| scan.clean(path, &meta));
+                    match clean.filter(|_| state.is_settled) {
+                        Some(entry) => Digest::Object(entry.id.clone()),
+                        None => digest(&lstat.full(path), &meta),
+                    }
+                }
             };
-            found.files.insert(path, state);
+            looked.push((path.to_vec(), state));
         }
+        // The paths are sorted, so the map is built at once.
+        found.files = looked.into_iter().collect();
         Ok(found)
     }
 
-    /// Returns the differences between two fingerprints. Requires that one fingerprint was the argument `earlier`
-    /// when the other was taken, or that both were taken with the same argument `earlier`.
+    /// Returns the differences between two fingerprints. Requires that one was taken with the other, or with one that goes
+    /// back to it, as the argument `earlier`, or that both go back to the same one.
     pub fn differences(
         &self,
         before: &TreeFingerprint,
@@ -271,6 +270,21 @@ impl Workspace {
     }
 }
 
+fn digest_of_index(scan: &Scan) -> String {
+    let mut index = blake3::Hasher::new();
+    for entry in scan.entries.iter() {
+        let words = format!(
+            "{:o} {} {} {} ",
+            entry.mode, entry.id, entry.stage, entry.is_intent
+        );
+        index
+            .update(words.as_bytes())
+            .update(&entry.path)
+            .update(&[0]);
+    }
+    index.finalize().to_hex().to_string()
+}
+
 fn repository(kind: ChangeKind, name: String) -> ObservedChange {
     ObservedChange {
         subject: ChangedSubject::Repository,
@@ -287,7 +301,8 @@ impl Nested {
         } else {
             self.repository.refs()?
         };
-        let mut parts = self.repository.parts(&self.scan, refs);
+        let index = digest_of_index(&self.scan);
+        let mut parts = self.repository.parts(&index, refs);
         if is_linked {
             parts.retain(|name, _| {
                 matches!(name.as_str(), "HEAD" | "the index" | ".git/config.worktree")
@@ -316,23 +331,9 @@ impl Repository {
 
     /// Returns the states of the repository's parts, such as `HEAD`, the index, hooks, settings and the refs in
     /// the parameter `refs`.
-    fn parts(&self, scan: &Scan, refs: BTreeMap<String, String>) -> BTreeMap<String, String> {
+    fn parts(&self, index: &str, refs: BTreeMap<String, String>) -> BTreeMap<String, String> {
         let mut parts = refs;
-        let mut index = blake3::Hasher::new();
-        for entry in &scan.entries {
-            let words = format!(
-                "{:o} {} {} {} ",
-                entry.mode, entry.id, entry.stage, entry.is_intent
-            );
-            index
-                .update(words.as_bytes())
-                .update(&entry.path)
-                .update(&[0]);
-        }
-        parts.insert(
-            "the index".to_owned(),
-            index.finalize().to_hex().to_string(),
-        );
+        parts.insert("the index".to_owned(), index.to_owned());
         if let Ok(head) = files::read(&self.git_dir.join("HEAD")) {
             parts.insert("HEAD".to_owned(), path_bytes::shown(head.trim_ascii_end()));
         }
@@ -381,38 +382,16 @@ fn change_kind<T>(old: Option<T>, new: Option<T>) -> ChangeKind {
 }
 
 fn state_of(meta: &Metadata, now: SystemTime) -> FileState {
-    let kind = match meta.file_type() {
-        kind if kind.is_file() => 'f',
-        kind if kind.is_symlink() => 'l',
-        _ => 'o',
-    };
-    let stat = Stat {
-        kind,
-        size: meta.len(),
-        place: (meta.dev(), meta.ino()),
-        modified: (meta.mtime(), meta.mtime_nsec()),
-        changed: (meta.ctime(), meta.ctime_nsec()),
-    };
-    let permissions = if kind == 'f' {
-        permissions::permissions(meta)
-    } else {
-        0
-    };
+    let stat = FileStat::of(meta);
     FileState {
-        is_settled: is_before(stat.changed, now),
+        is_settled: stat.is_settled(now),
+        permissions: match stat.kind {
+            'f' => permissions::permissions(meta),
+            _ => 0,
+        },
         stat,
-        permissions,
         digest: Digest::Stat,
     }
-}
-
-fn is_before((seconds, nanos): (i64, i64), now: SystemTime) -> bool {
-    let (Ok(seconds), Ok(nanos)) = (u64::try_from(seconds), u32::try_from(nanos)) else {
-        return true;
-    };
-    SystemTime::UNIX_EPOCH
-        .checked_add(Duration::new(seconds, nanos) + TICK)
-        .is_some_and(|time| time < now)
 }
 
 fn digest(path: &Path, meta: &Metadata) -> Digest {

@@ -49,7 +49,7 @@ impl Workspace {
             Some(git) => {
                 let scan = git.scan()?;
                 let mut paths = git.untracked(&scan);
-                paths.extend(scan.entries.into_iter().map(|entry| entry.path));
+                paths.extend(scan.entries.iter().map(|entry| entry.path.clone()));
                 (rules.excludes_file, rules.exclude) = git.excludes()?;
                 rules.attributes = text(&git.common.join("info/attributes"));
                 rules.attributes_file = git.named_file("core.attributesFile", "attributes")?;

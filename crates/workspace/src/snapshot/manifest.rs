@@ -1,5 +1,6 @@
 //! The data types of snapshots: the entries of a snapshot, and the note that lists the snapshots of a run.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -75,10 +76,24 @@ pub fn differing<'a, K: Ord, V: PartialEq>(
     old: &'a BTreeMap<K, V>,
     new: &'a BTreeMap<K, V>,
 ) -> impl Iterator<Item = (&'a K, Option<&'a V>, Option<&'a V>)> {
-    let keys: BTreeSet<&K> = old.keys().chain(new.keys()).collect();
-    keys.into_iter()
-        .map(|key| (key, old.get(key), new.get(key)))
-        .filter(|(_, old, new)| old != new)
+    let mut old = old.iter().peekable();
+    let mut new = new.iter().peekable();
+    std::iter::from_fn(move || {
+        loop {
+            let order = match (old.peek(), new.peek()) {
+                (Some((old, _)), Some((new, _))) => old.cmp(new),
+                (Some(_), None) => Ordering::Less,
+                (None, _) => Ordering::Greater,
+            };
+            let before = if order.is_le() { old.next() } else { None };
+            let after = if order.is_ge() { new.next() } else { None };
+            let (key, _) = before.or(after)?;
+            let [before, after] = [before, after].map(|side| side.map(|(_, value)| value));
+            if before != after {
+                return Some((key, before, after));
+            }
+        }
+    })
 }
 
 pub fn run_folder(run: &RunId, state_dir: &Path) -> PathBuf {

@@ -314,7 +314,7 @@ impl Repository {
         let mut lstat = Lstat::below(&self.top);
         let mut survey = Survey::default();
         let mut merging = BTreeSet::new();
-        for entry in &scan.entries {
+        for entry in scan.entries.iter() {
             let meta = lstat.get(&entry.path);
             if entry.stage > 0 && !merging.insert(&entry.path) {
                 continue;

@@ -130,10 +130,10 @@ impl Workspace {
     /// The files that git has not merged.
     fn unmerged(&self) -> Result<BTreeSet<Vec<u8>>> {
         let scan = self.repository.as_ref().map(Repository::scan).transpose()?;
-        let entries = scan.into_iter().flat_map(|scan| scan.entries);
+        let entries = scan.iter().flat_map(|scan| scan.entries.iter());
         Ok(entries
             .filter(|entry| entry.stage > 0)
-            .map(|entry| entry.path)
+            .map(|entry| entry.path.clone())
             .collect())
     }
 

@@ -1,6 +1,7 @@
 //! Recognises findings that were raised before: earlier in the run, or in a dispute of an earlier run, whose ruling
 //! then applies to them.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::review::findings::pairing::{
@@ -334,37 +335,49 @@ fn ruled(found: &Finding, binding: &Binding, lists: &MergeSettings) -> Option<Ev
     )
 }
 
-/// The rulings in force about code in `files`, or about code that moved to one of these files.
-pub(crate) fn in_force(
-    bindings: &[Binding],
-    files: &[SourceFile],
-    text_of: TextOf<'_>,
-) -> Vec<RulingInForce> {
-    let blocks: Vec<Blocks<'_>> = files
-        .iter()
-        .map(|file| Blocks::of(&file.path, &file.text))
-        .collect();
-    let originals = Originals::of(text_of);
-    let in_force = not_reopened(bindings).filter(|binding| {
-        let closes = binding
-            .disposition
-            .as_ref()
-            .is_some_and(Disposition::closes);
+/// The rulings of the history that reviewers have to know, as far as their code stands.
+pub(crate) struct ClosingRulings<'a> {
+    rulings: Vec<&'a Binding>,
+    text_of: TextOf<'a>,
+    originals: Originals<'a>,
+}
+
+impl<'a> ClosingRulings<'a> {
+    pub(crate) fn of(bindings: &'a [Binding], text_of: TextOf<'a>) -> Self {
         // A ruling that changed nothing but the tag of a finding is left out, so that reviewers raise the finding
         // again.
-        if !closes || binding.new_tag.is_some() || binding.ended.is_some() {
-            return false;
+        let rulings = not_reopened(bindings).filter(|binding| {
+            let disposition = binding.disposition.as_ref();
+            disposition.is_some_and(Disposition::closes)
+                && binding.new_tag.is_none()
+                && binding.ended.is_none()
+        });
+        Self {
+            rulings: rulings.collect(),
+            text_of,
+            originals: Originals::of(text_of),
         }
-        files.iter().zip(&blocks).any(|(file, blocks)| {
-            binding.anchors().any(|anchor| {
-                blocks.place(anchor).is_some()
-                    && blocks.ground() == anchor.ground
-                    && (anchor.file == file.path || originals.lost(anchor))
-                    && relations::lost(binding, &[&file.path], text_of).is_none()
+    }
+
+    /// The rulings in force about code in `files`, or about code that moved to one of these files.
+    pub(crate) fn in_force(&self, files: &[SourceFile]) -> Vec<RulingInForce> {
+        // A file is parsed only for a ruling that can be about its code.
+        let blocks: Vec<_> = files
+            .iter()
+            .map(|file| LazyCell::new(|| Blocks::of(&file.path, &file.text)))
+            .collect();
+        let in_force = self.rulings.iter().filter(|binding| {
+            files.iter().zip(&blocks).any(|(file, blocks)| {
+                binding.anchors().any(|anchor| {
+                    (anchor.file == file.path || self.originals.lost(anchor))
+                        && blocks.ground() == anchor.ground
+                        && blocks.place(anchor).is_some()
+                        && relations::lost(binding, &[&file.path], self.text_of).is_none()
+                })
             })
-        })
-    });
-    in_force.filter_map(shown).collect()
+        });
+        in_force.filter_map(|binding| shown(binding)).collect()
+    }
 }
 
 /// Converts a binding to the ruling that reviewers and judges receive. Returns `None` while the dispute is open.
@@ -880,7 +893,7 @@ mod tests {
         assert!(
             matches!(&events[..], [EventKind::Review(ReviewEvent::AlreadyRuled { dispute, .. })] if *dispute == DisputeNumber(2).into())
         );
-        assert_eq!(in_force(&[old], &[], &no_text), []);
+        assert_eq!(ClosingRulings::of(&[old], &no_text).in_force(&[]), []);
     }
 
     #[test]

@@ -23,7 +23,7 @@ use serde_json::json;
 use crate::review::state::ReviewState;
 use crate::review::{
     code::context::can_read, code::guidelines::Guidelines, code::sources::Sources,
-    findings::recognition, findings::round::TextOf,
+    findings::recognition::ClosingRulings,
 };
 use archive::{ShownFile, folder_of, hash, path_of, placed};
 use glee_agents::adapters::{profile, registry};
@@ -203,13 +203,15 @@ impl Archive<'_> {
         let Some(shards) = state.rounds.first() else {
             return Ok(Vec::new());
         };
+        let text_of = |path: &str| sources.text(ROUND, path, self.workspace);
+        let rulings = ClosingRulings::of(bindings, &text_of);
         let shown: Vec<Vec<ShownFile>> = shards
             .iter()
             .map(|shard| {
                 sources
                     .shard(ROUND, shard)
                     .into_iter()
-                    .map(|file| self.shown(file, sources, bindings))
+                    .map(|file| self.shown(file, &rulings))
                     .collect()
             })
             .collect();
@@ -223,7 +225,7 @@ impl Archive<'_> {
             if !whole.contains_key(&covered.file)
                 && let Some(file) = sources.file(ROUND, &covered.file)
             {
-                let key = self.shown(file.clone(), sources, bindings).key;
+                let key = self.shown(file.clone(), &rulings).key;
                 whole.insert(covered.file.clone(), key);
             }
         }
@@ -311,11 +313,9 @@ impl Archive<'_> {
         Ok(joined.into_iter().map(|(files, _)| files).collect())
     }
 
-    fn shown(&self, file: SourceFile, sources: &Sources, bindings: &[Binding]) -> ShownFile {
+    fn shown(&self, file: SourceFile, known: &ClosingRulings<'_>) -> ShownFile {
         let lines = file.text.lines().count();
-        let rulings = rulings(bindings, &file, &|path| {
-            sources.text(ROUND, path, self.workspace)
-        });
+        let rulings = rulings(known, &file);
         let file = self
             .redaction
             .files(vec![file])
@@ -467,6 +467,8 @@ impl Archive<'_> {
             .any(|agent| agent.name == call.agent && agent.is_embedded());
         let reads = self.read_sets(state, call, &paths, is_embedded)?;
         let mut instructions = Instructions::default();
+        let text_of = |path: &str| sources.text(ROUND, path, self.workspace);
+        let rulings = ClosingRulings::of(bindings, &text_of);
         let salt = uuid::Uuid::new_v4().simple().to_string();
         let mut files = Vec::new();
         for (at, covered) in asked
@@ -492,7 +494,7 @@ impl Archive<'_> {
                 key,
                 frame,
                 is_comparable,
-            } = self.shown(file, sources, bindings);
+            } = self.shown(file, &rulings);
             let mut unique: Vec<RawFinding> = Vec::new();
             let carried = part.iter().flat_map(|part| &part.findings);
             let carried = carried
@@ -523,7 +525,7 @@ impl Archive<'_> {
                 && !stale.contains(&place.file)
                 && let Some(file) = sources.file(ROUND, &place.file)
             {
-                let key = self.shown(file.clone(), sources, bindings).key;
+                let key = self.shown(file.clone(), &rulings).key;
                 places.insert(place.file.clone(), key);
             }
         }
@@ -579,19 +581,19 @@ fn asked_bytes(file: &SourceFile, AskedFile { ranges, shown, .. }: &AskedFile) -
 }
 
 /// The rulings in force for a file, as JSON without the numbers of the disputes.
-fn rulings(bindings: &[Binding], file: &SourceFile, text_of: TextOf<'_>) -> String {
-    let rulings: BTreeSet<String> =
-        recognition::in_force(bindings, std::slice::from_ref(file), text_of)
-            .into_iter()
-            .map(|ruling| {
-                json!([
-                    ruling.location,
-                    ruling.title,
-                    ruling.disposition,
-                    ruling.rationale
-                ])
-                .to_string()
-            })
-            .collect();
+fn rulings(known: &ClosingRulings<'_>, file: &SourceFile) -> String {
+    let rulings: BTreeSet<String> = known
+        .in_force(std::slice::from_ref(file))
+        .into_iter()
+        .map(|ruling| {
+            json!([
+                ruling.location,
+                ruling.title,
+                ruling.disposition,
+                ruling.rationale
+            ])
+            .to_string()
+        })
+        .collect();
     json!(rulings).to_string()
 }
