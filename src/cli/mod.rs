@@ -300,6 +300,8 @@ mod tests {
         "disputes prune",
         "disputes share",
         "runs undo",
+        "runs apply",
+        "runs drop",
         "runs stop",
         "runs prune",
         "watch review",

@@ -48,7 +48,7 @@ fn detached(sandbox: &Sandbox, args: &[&str]) -> String {
 }
 
 /// The processes whose command line contains `word`.
-fn processes(word: &str) -> Vec<i32> {
+pub(crate) fn processes(word: &str) -> Vec<i32> {
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc").expect("/proc is readable").flatten() {
         let line = fs::read_to_string(entry.path().join("cmdline")).unwrap_or_default();
@@ -60,7 +60,7 @@ fn processes(word: &str) -> Vec<i32> {
     found
 }
 
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
+pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(30);
     while !holds() {
         assert!(Instant::now() < deadline, "never: {what}");

@@ -70,4 +70,5 @@ mod unjudged;
 mod vote;
 mod waiting;
 mod watch;
+mod worktrees;
 mod wrong_inputs;

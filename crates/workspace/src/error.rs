@@ -86,6 +86,12 @@ pub enum WorkspaceError {
     Occupied(PathBuf),
     #[error("git hooks require a git repository, but this folder is not in a git repository")]
     NoHooks,
+    #[error("a worktree requires a git repository, but this folder is not in a git repository")]
+    NoWorktree,
+    #[error("the worktree of run {0} is gone")]
+    WorktreeGone(String),
+    #[error("the coder of run {0} was interrupted, so its changes are not complete")]
+    CoderInterrupted(String),
     #[error("cannot read `project.id` in the project's configuration")]
     ProjectId(#[source] Box<ConfigError>),
     #[error(transparent)]
@@ -190,6 +196,18 @@ impl Advice for WorkspaceError {
             Self::Occupied(..) => "specify a folder that is empty or does not exist",
             Self::NotRestored(..) => "fix the listed causes, then run the command again",
             Self::NoHooks => "run the command in a git repository: `git init` creates one",
+            Self::NoWorktree => {
+                "leave out `--worktree`: without it the coder edits the files of this folder, and `glee runs undo` \
+                undoes its changes"
+            }
+            Self::WorktreeGone(..) => {
+                "its changes were applied or dropped; start a new run with `glee review --fix --worktree`"
+            }
+            Self::CoderInterrupted(run) => {
+                return Some(format!(
+                    "go on with `glee runs resume {run}`, or forget the run with `glee runs drop {run}`"
+                ));
+            }
             Self::ProjectId(error) => return error.hint(),
             Self::History(error) => return error.hint(),
             Self::Start(..) | Self::Git { .. } | Self::Gone(..) => return None,

@@ -19,6 +19,7 @@ pub mod snapshot;
 #[cfg(all(test, unix))]
 mod tests;
 pub mod undo;
+pub mod worktree;
 
 pub use error::{Result, WorkspaceError};
 pub use git::{
@@ -32,4 +33,4 @@ pub use guard::{
 pub use root::Workspace;
 pub use select::{FilePart, SelectOptions, SelectionRules, Since, Target, TargetSpec};
 pub use snapshot::{BeforeImage, Needed, Prunable, Restaged, TreeId, remove_folder};
-pub use undo::{Clash, Forced, UndoConflict, UndoEffect, UndoOptions, UndoPlan, Undone};
+pub use undo::{Applied, Clash, Forced, UndoConflict, UndoEffect, UndoOptions, UndoPlan, Undone};

@@ -2,7 +2,7 @@
 
 use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use crate::code::text_files;
 use crate::error::{Result, WorkspaceError};
@@ -25,6 +25,8 @@ pub struct Workspace {
     /// methods read the tree.
     pub(crate) read_commit: Option<String>,
     pub(crate) root_commit: OnceLock<Option<String>>,
+    /// The tree from which a run was started, if this is the run's worktree.
+    pub(crate) home: Option<Arc<Self>>,
 }
 
 impl Workspace {
@@ -53,6 +55,7 @@ impl Workspace {
             recorded_ignores: None,
             read_commit: None,
             root_commit,
+            home: None,
         })
     }
 

@@ -12,6 +12,7 @@ pub(crate) mod output;
 pub(crate) mod place;
 pub(crate) mod ruler;
 pub(crate) mod settings;
+pub(crate) mod worktree;
 
 pub(crate) use args::{
     JsonFlag, POLICIES, ROUTES, ReasonFlag, ReportFormat, ReportOutputs, RunArg, UserFlag, Words,
@@ -27,6 +28,7 @@ pub(crate) use output::{Viewer, local_time, print};
 pub(crate) use ruler::session_variables;
 pub(crate) use ruler::{ByFlag, refuse_agent};
 pub(crate) use settings::Places;
+pub(crate) use worktree::RunTree;
 
 pub(crate) use crate::cli::error::{CommandError, CommandResult};
 pub(crate) use crate::cli::report::{

@@ -7,8 +7,8 @@ use crate::cli::report::text::layout::list;
 use crate::cli::style::{Color, Glyph, count, thousands};
 use glee_model::domain::{
     AnswerStatus, Class, Corroboration, Disposition, Failure, FailureKind, Finding, FindingId,
-    FindingState, Outcome, Position, ReviewerReport, Ruler, RulingRef, RunId, SettledFinding,
-    Untrusted, dissent,
+    FindingState, Outcome, Position, ReviewerReport, Ruler, RulingRef, RunId, RunWorktree,
+    SettledFinding, Untrusted, WorktreeState, dissent,
 };
 
 /// The state of a finding, as every report shows it.
@@ -444,5 +444,27 @@ pub(crate) fn status(outcome: &Outcome, reviewer: &ReviewerReport) -> (Glyph, &'
             (Glyph::Attention, "not reviewed")
         }
         AnswerStatus::NotReviewed => (Glyph::Failed, "not reviewed"),
+    }
+}
+
+/// The commands that apply and drop the changes in a worktree; `None` if there is nothing to apply.
+pub(crate) fn next_of_worktree(outcome: &Outcome) -> Option<(String, String)> {
+    let worktree = outcome.worktree.as_ref()?;
+    let run = outcome.run.short();
+    (worktree.changes == WorktreeState::NotApplied).then(|| {
+        (
+            format!("glee runs apply {run}"),
+            format!("glee runs drop {run}"),
+        )
+    })
+}
+
+/// Where the coder's changes are, if not in the user's tree.
+pub(crate) fn place_of_changes(outcome: &Outcome) -> Option<String> {
+    let RunWorktree { path, changes } = outcome.worktree.as_ref()?;
+    match changes {
+        WorktreeState::NotApplied => Some(format!("not in your tree, but in the worktree {path}")),
+        WorktreeState::Dropped => Some("dropped, and not in your tree".to_owned()),
+        WorktreeState::None | WorktreeState::Applied => None,
     }
 }

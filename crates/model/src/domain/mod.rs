@@ -63,6 +63,7 @@ pub use review::response::{Answer, Comparison, Recheck, Response};
 pub use review::reuse::{
     AskedFile, FileReview, NoLongerRaised, Reuse, Reused, ReusedFrom, ReviewedFiles,
 };
+pub use review::run_worktree::{RunWorktree, WorktreeFacts, WorktreeState};
 pub use review::severity::{Confidence, Severity, Tag};
 pub use untrusted::Untrusted;
 pub use watch::{

@@ -173,6 +173,7 @@ pub fn outcome(
         disputes: state.disputes.values().cloned().collect(),
         no_longer_raised: no_longer_raised(state),
         undoable: state.before.is_some() && !changes.is_empty() && !state.undone && !state.pruned,
+        worktree: state.worktree(),
         changes,
         failures: failures(state),
         rounds: state.round(),

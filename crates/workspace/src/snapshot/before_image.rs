@@ -51,12 +51,13 @@ impl Workspace {
             after: None,
         };
         let history = self.history(state_dir)?.key;
-        let places = vec![TreeIdentity::of(self)];
+        let places = vec![TreeIdentity::of(self.home())];
         SnapshotNote {
             form: 1,
             history,
             places,
             spans: vec![span],
+            is_apart: self.has_home(),
         }
         .write(run, state_dir)?;
         Ok(BeforeImage { kept_as, tree })
@@ -94,7 +95,7 @@ impl Workspace {
         };
         let after = self.snapshot_of(run, state_dir)?;
         self.pin(run, &after, state_dir)?;
-        let place = TreeIdentity::of(self);
+        let place = TreeIdentity::of(self.home());
         if !note.places.contains(&place) {
             note.places.push(place);
         }

@@ -114,6 +114,9 @@ pub struct SnapshotNote {
     /// The identities of the work tree at the start of the run and after each call of the coder.
     pub places: Vec<TreeIdentity>,
     pub spans: Vec<CallSpan>,
+    /// Whether the coder works in a worktree, and not in the tree of `places`.
+    #[serde(default)]
+    pub is_apart: bool,
 }
 
 impl SnapshotNote {

@@ -16,10 +16,10 @@ use crate::guard::{TreeIdentity, TreeRelation};
 use crate::snapshot::{
     Bytes, FileKind, Ignored, Image, ManifestEntry, SnapshotNote, differing, ignored_files,
 };
-use crate::undo::three_way;
 use crate::undo::three_way::{Clash, FileContent, UndoEffect};
 use crate::undo::undo_log::{Copied, UndoEntry, UndoLog};
 use crate::undo::write::{self, Occupancy, WriteStep, inspect, put};
+use crate::undo::{applied_log, three_way};
 use crate::{Result, Workspace, WorkspaceError};
 use glee_model::domain::RunId;
 
@@ -100,7 +100,8 @@ impl Workspace {
     pub fn undo(&self, run: &RunId, options: &UndoOptions, state_dir: &Path) -> Result<Undone> {
         self.refuse_other(run, state_dir)?;
         let mut log = UndoLog::read(run, state_dir)?;
-        let (work, folders) = self.work_of_undo(run, Work::new(options, true), &log, state_dir)?;
+        let (work, folders) =
+            self.work_of_undo(run, UndoWork::new(options, true), &log, state_dir)?;
         if !work.steps.is_empty() {
             log.undone.extend(
                 work.steps
@@ -122,7 +123,7 @@ impl Workspace {
         self.refuse_other(run, state_dir)?;
         let log = UndoLog::read(run, state_dir)?;
         Ok(self
-            .work_of_undo(run, Work::new(options, false), &log, state_dir)?
+            .work_of_undo(run, UndoWork::new(options, false), &log, state_dir)?
             .0
             .plan())
     }
@@ -140,10 +141,10 @@ impl Workspace {
     fn work_of_undo<'a>(
         &self,
         run: &RunId,
-        mut work: Work<'a>,
+        mut work: UndoWork<'a>,
         log: &UndoLog,
         state_dir: &Path,
-    ) -> Result<(Work<'a>, BTreeSet<Vec<u8>>)> {
+    ) -> Result<(UndoWork<'a>, BTreeSet<Vec<u8>>)> {
         let (mut spans, mut bytes) = self.opened_run(run, state_dir)?;
         let ignored = Ignored::read(run, state_dir);
         let before = spans.iter().flat_map(|(before, _)| before.keys());
@@ -210,7 +211,8 @@ impl Workspace {
     pub fn redo(&self, run: &RunId, options: &UndoOptions, state_dir: &Path) -> Result<Undone> {
         self.refuse_other(run, state_dir)?;
         let mut log = UndoLog::read(run, state_dir)?;
-        let (work, mut done) = self.work_of_redo(Work::new(options, true), &log)?;
+        let wanted = self.redoable(run, state_dir)?;
+        let (work, mut done) = self.work_of_redo(UndoWork::new(options, true), &wanted, &log)?;
         done.extend(work.steps.iter().map(|step| step.path.clone()));
         let undone = work.execute(self, &BTreeSet::new(), &log)?;
         done.iter().for_each(|path| drop(log.undone.remove(path)));
@@ -227,17 +229,30 @@ impl Workspace {
     ) -> Result<UndoPlan> {
         self.refuse_other(run, state_dir)?;
         let log = UndoLog::read(run, state_dir)?;
-        Ok(self.work_of_redo(Work::new(options, false), &log)?.0.plan())
+        let wanted = self.redoable(run, state_dir)?;
+        let work = self
+            .work_of_redo(UndoWork::new(options, false), &wanted, &log)?
+            .0;
+        Ok(work.plan())
     }
 
-    fn work_of_redo<'a>(
+    /// Whether a file can be redone: what is only in a worktree was never done here.
+    fn redoable(&self, run: &RunId, state_dir: &Path) -> Result<impl Fn(&[u8]) -> bool> {
+        let is_apart = SnapshotNote::read(run, state_dir).is_some_and(|note| note.is_apart);
+        let applied = applied_log::read(run, state_dir)?;
+        Ok(move |path: &[u8]| !is_apart || applied.contains_key(path))
+    }
+
+    /// Also returns the paths for which nothing is left to do.
+    pub(super) fn work_of_redo<'a>(
         &self,
-        mut work: Work<'a>,
+        mut work: UndoWork<'a>,
+        wanted: &dyn Fn(&[u8]) -> bool,
         log: &UndoLog,
-    ) -> Result<(Work<'a>, Vec<Vec<u8>>)> {
+    ) -> Result<(UndoWork<'a>, Vec<Vec<u8>>)> {
         let mut done = Vec::new();
         let unmerged = self.unmerged()?;
-        for (path, entry) in &log.undone {
+        for (path, entry) in log.undone.iter().filter(|(path, _)| wanted(path)) {
             let change = (
                 log.content(entry.found.as_ref())?,
                 Some(log.content(entry.put.as_ref())?),
@@ -248,7 +263,11 @@ impl Workspace {
             };
             match inspected {
                 Ok((now, _)) if now == change.0 => done.push(path.clone()),
-                Ok((now, occupancy)) => work.add(path.clone(), occupancy, now, &[change], log)?,
+                Ok((now, occupancy)) => {
+                    if work.add(path.clone(), occupancy, now, &[change], log)? {
+                        done.push(path.clone());
+                    }
+                }
                 Err(clash) => work.undone.conflicts.push(UndoConflict {
                     path: path.clone(),
                     clash,
@@ -343,11 +362,14 @@ impl Workspace {
         state_dir: &Path,
     ) -> Result<Changes> {
         let mut changes = Changes::new();
+        let is_apart = SnapshotNote::read(run, state_dir).is_some_and(|note| note.is_apart);
         for (before, after) in spans {
             let is_known = after.is_some();
             let seen = match after.take() {
                 Some(after) => after,
                 // If Glee was killed during the coder's call, the current tree replaces the missing snapshot.
+                // Nothing of an interrupted call in a worktree is in this tree.
+                None if is_apart => continue,
                 None => {
                     let now = self.snapshot_of(run, state_dir)?;
                     match &self.repository {
@@ -365,17 +387,17 @@ impl Workspace {
     }
 }
 
-struct Work<'a> {
+pub(super) struct UndoWork<'a> {
     options: &'a UndoOptions,
     /// Whether Glee stores two versions of each file: the version before the undo and the version after the undo.
     /// A plan changes no file, so Glee stores no contents for a plan.
     stores: bool,
-    steps: Vec<WriteStep>,
-    undone: Undone,
+    pub(super) steps: Vec<WriteStep>,
+    pub(super) undone: Undone,
 }
 
-impl<'a> Work<'a> {
-    fn new(options: &'a UndoOptions, stores: bool) -> Self {
+impl<'a> UndoWork<'a> {
+    pub(super) fn new(options: &'a UndoOptions, stores: bool) -> Self {
         Self {
             options,
             stores,
@@ -384,7 +406,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    fn plan(mut self) -> UndoPlan {
+    pub(super) fn plan(mut self) -> UndoPlan {
         self.steps.sort_by(|one, other| one.path.cmp(&other.path));
         let Undone {
             conflicts,
@@ -404,6 +426,7 @@ impl<'a> Work<'a> {
         }
     }
 
+    /// Returns whether nothing is left to do.
     fn add(
         &mut self,
         path: Vec<u8>,
@@ -411,7 +434,7 @@ impl<'a> Work<'a> {
         now: FileContent,
         changes: &[(FileContent, Option<FileContent>)],
         log: &UndoLog,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let mut wanted = Ok(now.clone());
         for (before, after) in changes.iter().rev() {
             wanted =
@@ -426,10 +449,11 @@ impl<'a> Work<'a> {
             }
             Err(clash) => {
                 self.undone.conflicts.push(UndoConflict { path, clash });
-                return Ok(());
+                return Ok(false);
             }
         };
-        if put != now {
+        let is_settled = put == now;
+        if !is_settled {
             let effect = match (&now, &put) {
                 _ if is_forced => UndoEffect::Forced,
                 _ if put != *earlier => UndoEffect::Merged,
@@ -455,7 +479,7 @@ impl<'a> Work<'a> {
                 effect,
             });
         }
-        Ok(())
+        Ok(is_settled)
     }
 
     /// Removes each `WriteStep` that cannot be executed, and records a conflict for the path of this step.
@@ -478,7 +502,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    fn execute(
+    pub(super) fn execute(
         mut self,
         workspace: &Workspace,
         folders: &BTreeSet<Vec<u8>>,
@@ -528,7 +552,10 @@ fn contents(
 }
 
 /// The content of an entry. Returns `None` if the entry is a submodule, was not readable, or has no recorded bytes.
-fn content(entry: Option<&ManifestEntry>, bytes: &mut Bytes) -> Result<Option<FileContent>> {
+pub(crate) fn content(
+    entry: Option<&ManifestEntry>,
+    bytes: &mut Bytes,
+) -> Result<Option<FileContent>> {
     let Some(entry) = entry else {
         return Ok(Some(FileContent::Nothing));
     };

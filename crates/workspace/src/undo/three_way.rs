@@ -62,6 +62,15 @@ impl Clash {
         }
     }
 
+    /// Like [`Clash::words`], for a change that is made again or for the first time.
+    pub fn words_of_redo(self) -> &'static str {
+        match self {
+            Self::Created => "removed by the coder, and changed since",
+            Self::MadeAgain => "created by the coder, and also by somebody else",
+            other => other.words(),
+        }
+    }
+
     /// Whether the conflict can be resolved by discarding the later changes ([`Forced`](crate::Forced)).
     pub fn can_be_forced(self) -> bool {
         !matches!(

@@ -166,7 +166,8 @@ pub fn put(root: &Path, path: &[u8], content: &FileContent, asides: &[PathBuf]) 
         return Ok(());
     }
     let full = root.join(path_bytes::path(path));
-    let replace = |aside: &Path| files::replace(&full, aside, |new| create(new, content));
+    let make = |new: &Path| create(new, content)?.map_or(Ok(()), |file| file.sync_data());
+    let replace = |aside: &Path| files::replace(&full, aside, make);
     if asides.iter().any(|aside| replace(aside).is_ok()) {
         return Ok(());
     }
@@ -207,10 +208,11 @@ fn appear(_path: &Path, _content: &[u8]) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-fn create(new: &Path, content: &FileContent) -> io::Result<()> {
+/// Creates a file or a link at a free path. Returns the file, which is not synced.
+pub(crate) fn create(new: &Path, content: &FileContent) -> io::Result<Option<fs::File>> {
     match content {
-        FileContent::Nothing => Ok(()),
-        FileContent::Link(target) => symlink(path_bytes::path(target), new),
+        FileContent::Nothing => Ok(None),
+        FileContent::Link(target) => symlink(path_bytes::path(target), new).map(|()| None),
         FileContent::File { bytes, permissions } => {
             let mut file = fs::OpenOptions::new()
                 .write(true)
@@ -219,7 +221,7 @@ fn create(new: &Path, content: &FileContent) -> io::Result<()> {
                 .open(new)?;
             file.write_all(bytes)?;
             file.set_permissions(fs::Permissions::from_mode(*permissions))?;
-            file.sync_data()
+            Ok(Some(file))
         }
     }
 }

@@ -234,7 +234,7 @@ pub(crate) fn require_sandbox(settings: &Settings) -> Result<(), CommandError> {
 /// Returns the disputes, and whether the user or a signal stopped the run.
 pub(crate) fn settle(
     context: &CommandContext<'_>,
-    workspace: Workspace,
+    workspace: Arc<Workspace>,
     settings: Settings,
     agents: Agents,
     run: &RunId,
@@ -247,7 +247,7 @@ pub(crate) fn settle(
         ..
     } = execute(
         context,
-        Arc::new(workspace),
+        workspace,
         settings,
         agents,
         run,
@@ -304,7 +304,7 @@ pub(crate) fn review<F: Future<Output = Result<EndedReview, RunError>>>(
     let shown = outputs.formats().filter(|format| format.shows_events());
     let is_printed = usize::from(outputs.stdout == Format::Jsonl);
     let events = match shown.count() > is_printed {
-        true => history::open_read(globals, &reviewed)?
+        true => history::open_read(globals, reviewed.home())?
             .map(|journal| journal.events(id))
             .transpose()?,
         false => None,
@@ -336,7 +336,7 @@ pub(crate) fn review<F: Future<Output = Result<EndedReview, RunError>>>(
         filter,
         was_asked,
     };
-    let written = report.write(globals, outputs, reviewed.root());
+    let written = report.write(globals, outputs, reviewed.home().root());
     if is_alone
         && globals.interactive()
         && outcome
@@ -381,23 +381,20 @@ fn execute<T, F: Future<Output = Result<T, RunError>>>(
     require_sandbox(&settings)?;
     let state_dir = state_dir()?;
     // This check precedes `lock`, because `lock` creates a file in the state folder.
-    refuse_inside(&workspace, &state_dir)?;
+    let home = workspace.home();
+    refuse_inside(home, &state_dir)?;
     let _lock: Option<TreeLock> = match context.mode {
         Mode::Review => None,
+        // Nobody else works in the worktree of a run.
+        Mode::Fix | Mode::Arbitrate if workspace.has_home() => None,
         Mode::Fix | Mode::Arbitrate => Some(workspace.lock(&state_dir, id)?),
     };
-    let journal = history::open(context.globals, &workspace)?;
+    let journal = history::open(context.globals, home)?;
     let held = journal.hold(id)?;
-    let queue = detached::enqueue(
-        context.globals,
-        &workspace,
-        &journal,
-        id,
-        context.subject.clone(),
-    )?;
+    let queue = detached::enqueue(context.globals, home, &journal, id, context.subject.clone())?;
     let terminal = Terminal::new(context.globals.screen());
-    let folder = work_folder(context.globals, &workspace);
-    let notifier = Notifier::new(&settings, &agents, workspace.root(), id, &terminal);
+    let folder = work_folder(context.globals, home);
+    let notifier = Notifier::new(&settings, &agents, home.root(), id, &terminal);
     let dialog = Noticed {
         dialog: Dialog::new(&terminal).seen_from(folder.clone()),
         notifier: notifier.clone(),

@@ -31,6 +31,17 @@ pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     for caveat in outcome.caveats().iter().take(most) {
         report.push_str(&format!("{}\n", cut(&printable::line(caveat), size)));
     }
+    if let Some((apply, forget)) = view::next_of_worktree(outcome) {
+        let files: Vec<&str> = outcome
+            .changes
+            .iter()
+            .map(|change| change.file.as_str())
+            .collect();
+        let files = cut(&printable::line(&files.join(" ")), size);
+        report.push_str(&format!(
+            "the coder's changes are not in this tree, but in a worktree: {files}\n> {apply}\n> {forget}\n"
+        ));
+    }
     let mut open: Vec<(FindingId, &SettledFinding)> = Vec::new();
     for entry in entry::all(outcome) {
         let settled = entry.settled;

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::cli::report::text::layout::{heading, wrapped};
+use crate::cli::report::view;
 use crate::cli::style::{Color, Style, columns, count, pad, widest};
 use glee_model::domain::Outcome;
 use glee_protocol::text::printable;
@@ -14,6 +15,14 @@ pub(crate) fn section(outcome: &Outcome, style: Style) -> String {
     }
     let total = format!("{}  {}", count(changes.len(), "file"), style.delta(changes));
     let mut text = heading(style, "Changes", &total);
+    if let Some(place) = view::place_of_changes(outcome) {
+        wrapped(
+            &mut text,
+            style,
+            "  ",
+            &style.faint(printable::line(&place)),
+        );
+    }
     let width =
         widest(changes.iter().map(|change| printable::line(&change.file))).min(style.width / 2);
     let mut is_cut = false;

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use super::{reviewers, screen};
 use crate::cli::report::options::{Detail, FixCommand, RenderOptions};
 use crate::cli::report::text::layout::{facts, heading, list, wrapped};
+use crate::cli::report::view;
 use crate::cli::style::{self, Color, Glyph, Style, columns, widest};
 use glee_model::domain::{
     Coverage, ExitReason, Failure, FindingState, Outcome, Proof, SettledFinding, Spent, UnreadFile,
@@ -363,6 +364,10 @@ pub(crate) fn steps(outcome: &Outcome, fix: &FixCommand) -> Vec<(String, &'stati
             "glee agents --check".to_owned(),
             "ask each agent one harmless question",
         ));
+    }
+    if let Some((apply, forget)) = view::next_of_worktree(outcome) {
+        steps.push((apply, "bring the coder's changes into your tree"));
+        steps.push((forget, "forget the coder's changes"));
     }
     if outcome.undoable && !outcome.changes.is_empty() {
         steps.push((format!("glee runs undo {run}"), "undo the coder's changes"));

@@ -90,6 +90,9 @@ pub struct Plan {
     /// `pull_request` is present if the target is a pull request (`glee review --pr`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pull_request: Option<PullRequestPlan>,
+    /// The path of the worktree in which the run works instead of the user's tree (`--worktree`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worktree: Option<String>,
 }
 
 /// The agents whose commands run in a checkout of a commit, because the project gives the commands.
@@ -268,6 +271,11 @@ pub enum RunEvent {
     RunUndone { files: u64 },
     /// `glee runs undo --redo` applied the coder's edits to this number of files again.
     RunRedone { files: u64 },
+    /// `glee runs apply` brought the coder's edits of this number of files from the run's worktree into the user's tree.
+    /// `left` is the number of files whose edits are still only in the worktree.
+    RunApplied { files: u64, left: u64 },
+    /// `glee runs drop` removed the run's worktree and forgot the edits that were only there.
+    RunDropped,
     /// `glee runs prune` deleted the run's trees, code and raw answers.
     RunPruned { bytes: u64 },
 }

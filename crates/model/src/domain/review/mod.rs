@@ -15,4 +15,5 @@ pub mod measures;
 pub mod outcome;
 pub mod response;
 pub mod reuse;
+pub mod run_worktree;
 pub mod severity;

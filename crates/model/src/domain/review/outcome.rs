@@ -9,7 +9,7 @@ use crate::domain::ids::RunId;
 use crate::domain::{
     AgentName, Caps, Coverage, Dispute, EarlierDispute, ExitReason, FailureKind, Finding,
     FindingId, FindingState, Location, Loosened, NoLongerRaised, Response, Reused, Role, RulingRef,
-    Severity, Skip, SkipReason, UnreadFile, Untrusted, Usage, number_of,
+    RunWorktree, Severity, Skip, SkipReason, UnreadFile, Untrusted, Usage, number_of,
 };
 
 /// Whether a reviewer's answer can be relied on (section 3.3 of the design).
@@ -238,6 +238,9 @@ pub struct Outcome {
     pub changes: Vec<FileChange>,
     /// Whether `glee runs undo` can restore the tree.
     pub undoable: bool,
+    /// Where the coder worked, if not in the user's tree (`--worktree`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worktree: Option<RunWorktree>,
     pub failures: Vec<Failure>,
     pub rounds: u32,
     /// Notices to the user, one line each.

@@ -56,13 +56,14 @@ impl Measures<'_> {
                 self.call(call, *millis, usage, told)?;
                 self.answer(call, answer)
             }
-            RunEvent::RunUndone { .. } => self.undo(true),
+            RunEvent::RunUndone { .. } | RunEvent::RunDropped => self.undo(true),
             RunEvent::RunRedone { .. } => self.undo(false),
             RunEvent::RunResumed
             | RunEvent::CallStarted { .. }
             | RunEvent::ReadOnlyViolated { .. }
             | RunEvent::Notice { .. }
             | RunEvent::RunEnded { .. }
+            | RunEvent::RunApplied { .. }
             | RunEvent::RunPruned { .. } => Ok(()),
         }
     }

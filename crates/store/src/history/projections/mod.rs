@@ -55,6 +55,17 @@ fn lists(db: &Connection, event: &Event) -> rusqlite::Result<()> {
         }
         EventKind::Run(RunEvent::RunUndone { .. }) => write("UPDATE run SET undone = 1 WHERE id = ?1", &[&run.0]),
         EventKind::Run(RunEvent::RunRedone { .. }) => write("UPDATE run SET undone = 0 WHERE id = ?1", &[&run.0]),
+        EventKind::Run(RunEvent::RunApplied { left, .. }) => {
+            write("UPDATE run SET undone = ?2 WHERE id = ?1", params![run.0, *left > 0])
+        }
+        EventKind::Run(RunEvent::RunDropped) => write("UPDATE run SET undone = 1 WHERE id = ?1", &[&run.0]),
+        // What the coder changes in a worktree is not in the user's tree.
+        EventKind::Review(ReviewEvent::TreeChanged(change)) if !change.changes.is_empty() => write(
+            "UPDATE run SET undone = 1 WHERE id = ?1 AND EXISTS (
+                 SELECT 1 FROM event WHERE event.run = ?1 AND kind = 'run_started'
+                     AND body ->> '$.plan.worktree' IS NOT NULL)",
+            &[&run.0],
+        ),
         EventKind::Review(ReviewEvent::RunStarted { plan }) => write(
             "INSERT INTO run (id, started, target, mode, request) VALUES (?1, ?2, ?3, ?4, ?5)",
             params![

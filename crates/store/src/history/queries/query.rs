@@ -18,7 +18,7 @@ use crate::history::{JournalError, store::Journal};
 use glee_model::domain::event::{DisputeEvent, Event, EventKind, Plan, ReviewEvent, Settlement};
 use glee_model::domain::{
     Anchor, Disposition, DisputeId, DisputeNumber, ExitReason, Finding, Location, Ruler,
-    RulingWord, RunId,
+    RulingWord, RunId, WorktreeFacts,
 };
 use glee_model::rules::measures::dollars;
 
@@ -232,13 +232,23 @@ impl Journal {
                             OR body ->> '$.status' IN ('incomplete', 'not_reviewed'))
                 ) AS unread,
                 (SELECT body ->> '$.plan.shards' = '[]' FROM event
-                    WHERE event.run = run.id AND kind = 'run_started') AS is_empty
+                    WHERE event.run = run.id AND kind = 'run_started') AS is_empty,
+                (SELECT body ->> '$.plan.worktree' IS NOT NULL FROM event
+                    WHERE event.run = run.id AND kind = 'run_started') AS has_worktree,
+                EXISTS (SELECT 1 FROM event WHERE event.run = run.id AND kind = 'run_dropped') AS dropped,
+                EXISTS (SELECT 1 FROM event WHERE event.run = run.id AND kind = 'tree_changed'
+                    AND body ->> '$.changes' <> '[]') AS changed
             FROM run ORDER BY number DESC LIMIT ?1"
         );
         self.rows(&sql, [recent.map_or(-1, i64::from)], |row| {
             let count = |column| row.get(column).map(i64::unsigned_abs);
             let run = RunId(row.get("id")?);
             let exit: Option<ExitReason> = from_json(row, "exit")?;
+            let facts = WorktreeFacts {
+                is_dropped: row.get("dropped")?,
+                has_changes: row.get("changed")?,
+                is_undone: row.get("undone")?,
+            };
             Ok(RunRow {
                 works: exit.is_none() && self.is_held(&run).unwrap_or_default(),
                 run,
@@ -254,7 +264,11 @@ impl Journal {
                 mandatory: count("mandatory")?,
                 disputes: count("disputes")?,
                 open_disputes: count("open_disputes")?,
-                undone: row.get("undone")?,
+                undone: facts.is_undone,
+                worktree: row
+                    .get::<_, Option<bool>>("has_worktree")?
+                    .unwrap_or_default()
+                    .then_some(facts.into()),
                 usd: row
                     .get::<_, Option<i64>>("micros")?
                     .map(|micros| dollars(micros.unsigned_abs())),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use glee_model::domain::event::{Mode, Settlement};
 use glee_model::domain::{
     Anchor, CitedCode, Disposition, Dispute, DisputeId, DisputeNumber, ExitReason, FindingId,
-    Location, ProblemKey, Ruler, RulingRef, RulingWord, RunId, Tag, Untrusted,
+    Location, ProblemKey, Ruler, RulingRef, RulingWord, RunId, Tag, Untrusted, WorktreeState,
 };
 
 /// Selects the disputes that meet all conditions of the filter.
@@ -163,7 +163,11 @@ pub struct RunRow {
     pub mandatory: u64,
     pub disputes: u64,
     pub open_disputes: u64,
+    /// Whether changes of the coder were undone, or are only in the run's worktree.
     pub undone: bool,
+    /// What became of the changes in the run's worktree; absent if the coder worked in the user's tree.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worktree: Option<WorktreeState>,
     /// The known cost of the calls in US dollars; `null` if no call has a known cost.
     pub usd: Option<f64>,
     /// The number of calls whose cost is unknown. `usd` does not include them.

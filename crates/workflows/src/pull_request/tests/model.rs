@@ -372,6 +372,7 @@ impl Model {
             no_longer_raised: Vec::new(),
             changes: Vec::new(),
             undoable: false,
+            worktree: None,
             failures: Vec::new(),
             rounds: 1,
             notices: Vec::new(),

@@ -58,6 +58,7 @@ pub fn prune(
     }
     let shared = workspace.prune(&due, &needed, state_dir)?;
     for (index, Prunable { run, .. }) in due.iter().enumerate() {
+        workspace.remove_worktree(run, state_dir)?;
         let folder = journal.transcripts(run)?;
         let own = workspace::remove_folder(&folder);
         let mut bytes = own.map_err(|source| WorkspaceError::State {

@@ -16,8 +16,10 @@ use crate::review::{
     state::ReviewState,
 };
 use crate::run::{error::RunError, redaction::Redaction};
-use glee_model::domain::event::{Event, Mode, Plan};
-use glee_model::domain::{Disposition, Dispute, DisputeNumber, ExitReason, Outcome, RunId};
+use glee_model::domain::event::{Event, EventKind, Mode, Plan, RunEvent};
+use glee_model::domain::{
+    Disposition, Dispute, DisputeNumber, ExitReason, Outcome, RunId, RunWorktree,
+};
 use glee_model::rules::consensus::Policy;
 use glee_store::history::store::Journal;
 use glee_workspace::guard::control_files::{ControlKind, control_kind};
@@ -160,6 +162,18 @@ pub fn exit_now(events: &[Event]) -> Option<ExitReason> {
     } else {
         exit
     })
+}
+
+/// The worktree of a run; `None` if the run worked in the user's tree.
+pub fn worktree(events: &[Event]) -> Option<RunWorktree> {
+    ReviewState::of(events).worktree()
+}
+
+/// Whether the run worked in a worktree, and no change was brought into the user's tree.
+pub fn is_never_applied(events: &[Event]) -> bool {
+    let is_applied =
+        |event: &Event| matches!(event.kind, EventKind::Run(RunEvent::RunApplied { .. }));
+    worktree(events).is_some() && !events.iter().any(is_applied)
 }
 
 pub fn is_ended(events: &[Event]) -> bool {

@@ -18,7 +18,7 @@ use glee_model::domain::event::{
 use glee_model::domain::{
     AdvisoryStatus, Agent, AgentName, AnswerStatus, Comparison, Coverage, Disposition, Dispute,
     DisputeNumber, ExitReason, Finding, FindingId, Objector, PairAnswer, Person, RaisedIn, Reuse,
-    RunId, Skip, Spent, TracedRead, UnsurePair, Usage,
+    RunId, RunWorktree, Skip, Spent, TracedRead, UnsurePair, Usage, WorktreeFacts,
 };
 use glee_model::rules::review::progress::{Progress, Repeated};
 use glee_store::config::settings::Settings;
@@ -98,7 +98,10 @@ pub struct ReviewState {
     /// The calls during which a read-only agent possibly changed the tree. Resuming the run clears this set.
     pub violated: BTreeSet<CallId>,
     pub ended: Option<(ExitReason, u64)>,
+    /// Whether changes of the coder are not in the user's tree: they were undone, or are only in the run's worktree.
     pub undone: bool,
+    /// Whether `glee runs drop` removed the run's worktree.
+    pub dropped: bool,
     /// Whether the stored data of the run was deleted. Without this data, undo and resumption are impossible.
     pub pruned: bool,
 }
@@ -108,6 +111,19 @@ impl ReviewState {
         let mut state = Self::default();
         state.apply_all(events.iter().map(|event| &event.kind));
         state
+    }
+
+    /// The worktree of the run, and whether its changes are in the user's tree.
+    pub fn worktree(&self) -> Option<RunWorktree> {
+        let path = self.plan.as_ref()?.worktree.clone()?;
+        let mut changes = self.tree_changes.iter();
+        let facts = WorktreeFacts {
+            is_dropped: self.dropped,
+            has_changes: changes.any(|change| !change.changes.is_empty()),
+            is_undone: self.undone,
+        };
+        let changes = facts.into();
+        Some(RunWorktree { path, changes })
     }
 
     /// The state at the start of a run.
@@ -185,6 +201,11 @@ impl ReviewState {
             }
             RunEvent::RunUndone { .. } => self.undone = true,
             RunEvent::RunRedone { .. } => self.undone = false,
+            RunEvent::RunApplied { left, .. } => self.undone = *left > 0,
+            RunEvent::RunDropped => {
+                self.dropped = true;
+                self.undone = true;
+            }
             RunEvent::RunPruned { .. } => self.pruned = true,
         }
     }
@@ -321,6 +342,11 @@ impl ReviewState {
                 self.before.get_or_insert((kept_as.clone(), tree.clone()));
             }
             ReviewEvent::TreeChanged(change) => {
+                let is_apart = self
+                    .plan
+                    .as_ref()
+                    .is_some_and(|plan| plan.worktree.is_some());
+                self.undone |= is_apart && !change.changes.is_empty();
                 if !change.changes.is_empty() {
                     self.verified.clear();
                 }

@@ -9,7 +9,7 @@ use crate::cli::commands::history::disputes::decision::{DismissalKind, RulingCho
 use crate::cli::commands::history::runs::lookup::{self, Recalled};
 use crate::cli::context::{
     ByFlag, CommandContext, CommandError, CommandResult, Format, Globals, Outputs, ReasonFlag,
-    execute, history, number, place, print, stream,
+    RunTree, execute, history, number, place, print, stream,
 };
 use glee_model::domain::event::Mode;
 use glee_model::domain::{Disposition, Dispute, DisputeNumber, ExitReason, Person, Route, RunId};
@@ -166,6 +166,7 @@ fn settle(
             judges,
             ..
         } = recalled?;
+        let workspace = RunTree::of_dispute(workspace, &run)?.workspace;
         let agents = lookup::programs(&plan, &judges, &workspace)?;
         let context = CommandContext {
             outputs: &outputs,

@@ -8,7 +8,7 @@ use crate::cli::report::written::{self, WrittenReport};
 use crate::cli::style::{self, Style};
 use glee_agents::Agents;
 use glee_model::domain::event::{Event, EventKind, Mode, Plan, ReviewEvent, RunEvent};
-use glee_model::domain::{Agent, ExitReason, Role, Route, RunId};
+use glee_model::domain::{Agent, ExitReason, Role, Route, RunId, WorktreeState};
 use glee_protocol::text::printable;
 use glee_store::config::settings::Settings;
 use glee_store::history::queries::rows::RunRow;
@@ -193,7 +193,7 @@ pub(crate) fn refuse_pruned(journal: &Journal, run: &RunId) -> Result<(), Comman
 pub(crate) fn refuse_undone(events: &[Event], run: &RunId) -> Result<(), CommandError> {
     let last = events.iter().rev().find_map(|event| match event.kind {
         EventKind::Run(RunEvent::RunUndone { .. }) => Some(true),
-        EventKind::Run(RunEvent::RunRedone { .. }) => Some(false),
+        EventKind::Run(RunEvent::RunRedone { .. } | RunEvent::RunApplied { .. }) => Some(false),
         _ => None,
     });
     if last == Some(true) {
@@ -317,10 +317,11 @@ fn ended(row: &RunRow) -> String {
             | ExitReason::StillRunning,
         ) => "failed",
     };
-    if row.undone {
-        format!("{text}, undone")
-    } else {
-        text.to_owned()
+    match (row.worktree, row.undone) {
+        (Some(WorktreeState::NotApplied), _) => format!("{text}, not applied"),
+        (Some(WorktreeState::Dropped), _) => format!("{text}, dropped"),
+        (_, true) => format!("{text}, undone"),
+        (_, false) => text.to_owned(),
     }
 }
 

@@ -1,5 +1,6 @@
-//! `glee runs`: lists, shows, compares, undoes, resumes, waits for, stops, replays and prunes runs.
+//! `glee runs`: lists, shows, compares, undoes, applies, resumes, waits for, stops, replays and prunes runs.
 
+mod apply;
 mod calls;
 pub(crate) mod lookup;
 mod prune;
@@ -20,7 +21,7 @@ use crate::cli::commands::history::runs::lookup::{Recalled, find, programs, reca
 use crate::cli::commands::work::findings::fix;
 use crate::cli::context::{
     CommandContext, CommandResult, Globals, JsonFlag, Outputs, ROUTES, ReportOutputs, RunArg,
-    execute, history, number, one_of, place, pretty, print, stream,
+    RunTree, execute, history, number, one_of, place, pretty, print, stream,
 };
 use crate::cli::report::filter::ReportFilter;
 use crate::cli::style;
@@ -40,6 +41,8 @@ Examples:
   glee runs diff 5f3a91c2    print the changes of the run's coder
   glee runs undo 5f3a91c2    undo the changes of the run's coder
   glee runs undo --redo      restore the changes that the last undo reverted
+  glee runs apply            bring the changes of the last run's worktree into this tree
+  glee runs drop             forget them
   glee runs resume           resume the last run if it was interrupted or waits for a person
   glee runs resume --on-dispute judge   have the judge rule on open disputes
   glee runs wait last        wait for a run in the background, and print its report
@@ -90,6 +93,8 @@ enum Command {
         output: JsonFlag,
     },
     Undo(undo::Args),
+    Apply(apply::Args),
+    Drop(apply::DropArgs),
     /// Resume a run that was interrupted or that waits for a person
     Resume {
         #[command(flatten)]
@@ -131,6 +136,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         }) => show::run(globals, &run.run, &report.check(globals)?, filter),
         Some(Command::Diff { run, output }) => diff(globals, &run.run, output),
         Some(Command::Undo(args)) => undo::run(args, globals),
+        Some(Command::Apply(args)) => apply::run(args, globals),
+        Some(Command::Drop(args)) => apply::forget(args, globals),
         Some(Command::Resume {
             run,
             on_dispute,
@@ -176,9 +183,11 @@ fn diff(globals: &Globals, text: &str, output: &JsonFlag) -> CommandResult {
     let Recorded { outcome, .. } =
         view::recorded(&workspace, &place::state_dir()?, &journal, &run)?;
     if output.json {
-        return print(&pretty(
-            &json!({ "schema": 1, "run": run, "changes": outcome.changes }),
-        ));
+        let mut form = json!({ "schema": 1, "run": run, "changes": outcome.changes });
+        if let Some(worktree) = &outcome.worktree {
+            form["worktree"] = json!(worktree);
+        }
+        return print(&pretty(&form));
     }
     if outcome.changes.is_empty() {
         stream::err(&format!("Run {} changed no file.\n", run.short()));
@@ -238,17 +247,19 @@ fn resume(globals: &Globals, text: &str, named: Option<Route>, outputs: &Outputs
     let (workspace, journal, run) = find(globals, text)?;
     let recalled = recall(globals, workspace, &journal, &run, named)?;
     let folder = journal.folder_of(&run);
-    drop(journal);
     lookup::refuse_undone(&recalled.events, &run)?;
-    let reports = lookup::refuse_changed(&recalled.workspace, &folder, &recalled.events, &run)?;
     let Recalled {
         workspace,
         settings,
         plan,
+        events,
         chosen,
         judges,
-        ..
     } = recalled;
+    let tree = RunTree::of_run(globals, workspace, &journal, &run, &plan, &events)?;
+    drop(journal);
+    let workspace = Arc::clone(&tree.workspace);
+    let reports = lookup::refuse_changed(&workspace, &folder, &events, &run)?;
     let agents = programs(&plan, &judges, &workspace)?;
     let outputs = &reports.put_aside(workspace.root(), outputs)?;
     let context = CommandContext {
@@ -261,13 +272,15 @@ fn resume(globals: &Globals, text: &str, named: Option<Route>, outputs: &Outputs
         subject: None,
     };
     let fix = execute::fix_command(globals, &plan);
-    execute::review(
+    let exit = execute::review(
         &context,
-        Arc::new(workspace),
+        workspace,
         settings,
         agents,
         &run,
         &fix,
         |setup, resolver| review::resume(setup, resolver, run.clone(), named, judges),
-    )
+    );
+    tree.leave(globals, &run);
+    exit
 }

@@ -6,7 +6,7 @@ use crate::cli::commands::history::disputes::common::since;
 use crate::cli::commands::history::runs::lookup;
 use crate::cli::context::{CommandResult, Globals, history, place, print, stream};
 use crate::cli::style;
-use glee_model::domain::{ExitReason, RunId};
+use glee_model::domain::{ExitReason, RunId, WorktreeState};
 use glee_store::history::queries::rows::{OtherRunRow, RunRow};
 use glee_workflows::review::{self, Pruned};
 
@@ -16,7 +16,8 @@ use glee_workflows::review::{self, Pruned};
 Glee deletes the stored data of old runs: the trees for `glee runs undo`, the reviewed code, the prompts and \
 the raw answers. Glee also deletes the prompts and raw answers of old stages and audits. Findings, parsed \
 answers and rulings remain, and rulings apply as before. A pruned run can no longer be undone, resumed or \
-replayed. Runs that can still be resumed, or that have open disputes, are not pruned.
+replayed. Runs that can still be resumed, that have open disputes, or whose worktree has changes that were not \
+applied, are not pruned.
 
 Examples:
   glee runs prune --dry-run
@@ -99,7 +100,10 @@ impl Args {
     fn takes(&self, row: &RunRow) -> bool {
         let finished = match row.exit {
             None | Some(ExitReason::AgentFailed) => false,
-            Some(exit) => !exit.is_unfinished() && row.open_disputes == 0,
+            Some(exit) => {
+                let is_applied = row.worktree != Some(WorktreeState::NotApplied);
+                !exit.is_unfinished() && row.open_disputes == 0 && is_applied
+            }
         };
         row.started < self.before && (finished || self.unfinished)
     }

@@ -14,6 +14,7 @@ use glee_model::domain::event::{EventKind, ReviewEvent, RunEvent};
 use glee_model::domain::{ExitReason, RunId};
 use glee_protocol::text::printable;
 use glee_store::history::store::{self, Journal};
+use glee_workflows::review::recorded::view;
 use glee_workspace::root::Workspace;
 use glee_workspace::{Forced, UndoConflict, UndoEffect, UndoOptions, UndoPlan, Undone};
 
@@ -93,6 +94,13 @@ fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
         ));
         return Ok(ExitReason::Clean);
     }
+    if view::is_never_applied(&journal.events(&run)?) {
+        stream::err(&format!(
+            "The changes of run {0} are only in its worktree. Nothing to undo; `glee runs drop {0}` forgets them.\n",
+            run.short()
+        ));
+        return Ok(ExitReason::Clean);
+    }
     let was_undone = workspace.is_undone(&run, &state_dir);
     let forced = if args.force {
         Forced::All
@@ -103,11 +111,15 @@ fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
         forced,
         remove_new: args.remove_new,
     };
+    let direction = match args.redo {
+        true => Direction::Redo,
+        false => Direction::Undo,
+    };
     let plan = match args.redo {
         true => workspace.plan_redo(&run, &options, &state_dir),
         false => workspace.plan_undo(&run, &options, &state_dir),
     }?;
-    stream::out(&listing(globals.style(), args.redo, &plan, &run))?;
+    stream::out(&listing(globals.style(), direction, &plan, &run))?;
     if args.dry_run {
         stream::out(&format!(
             "{}No file was changed: this is a dry run.\n",
@@ -150,7 +162,7 @@ fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
     Ok(exit(&undone.conflicts, &undone.new))
 }
 
-fn exit(conflicts: &[UndoConflict], new: &[String]) -> ExitReason {
+pub(super) fn exit(conflicts: &[UndoConflict], new: &[String]) -> ExitReason {
     if conflicts.is_empty() && new.is_empty() {
         ExitReason::Clean
     } else {
@@ -158,18 +170,33 @@ fn exit(conflicts: &[UndoConflict], new: &[String]) -> ExitReason {
     }
 }
 
+/// Which way the changes of a coder go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Direction {
+    Undo,
+    Redo,
+    /// From the worktree into the user's tree.
+    Apply,
+}
+
 /// Lists each file with the planned change, or with the reason why Glee keeps the file as it is.
-fn listing(style: Style, redo: bool, plan: &UndoPlan, run: &RunId) -> String {
+pub(super) fn listing(style: Style, direction: Direction, plan: &UndoPlan, run: &RunId) -> String {
     let mut rows: Vec<(&str, &str, &str)> = Vec::new();
     for (path, effect) in &plan.files {
-        let (word, why) = match (effect, redo) {
-            (UndoEffect::Restored, false) => ("restore", ""),
-            (UndoEffect::Restored, true) => ("restore", "the coder's version"),
-            (UndoEffect::Removed, false) => ("remove", "created by the coder"),
-            (UndoEffect::Removed, true) => ("remove", "removed by the coder"),
-            (UndoEffect::Returned, false) => ("bring back", "removed by the coder"),
-            (UndoEffect::Returned, true) => ("bring back", "created by the coder"),
+        let (word, why) = match (effect, direction) {
+            (UndoEffect::Restored, Direction::Undo) => ("restore", ""),
+            (UndoEffect::Restored, Direction::Redo) => ("restore", "the coder's version"),
+            (UndoEffect::Restored, Direction::Apply) => ("change", ""),
+            (UndoEffect::Removed, Direction::Undo) => ("remove", "created by the coder"),
+            (UndoEffect::Removed, _) => ("remove", "removed by the coder"),
+            (UndoEffect::Returned, Direction::Undo) => ("bring back", "removed by the coder"),
+            (UndoEffect::Returned, Direction::Redo) => ("bring back", "created by the coder"),
+            (UndoEffect::Returned, Direction::Apply) => ("create", ""),
+            (UndoEffect::Merged, Direction::Apply) => ("merge", "your changes are kept"),
             (UndoEffect::Merged, _) => ("merge", "your later changes are kept"),
+            (UndoEffect::Forced, Direction::Apply) => {
+                ("replace", "your changes are discarded; a copy is kept")
+            }
             (UndoEffect::Forced, _) => (
                 "restore",
                 "your later changes are discarded; a copy is kept",
@@ -180,7 +207,13 @@ fn listing(style: Style, redo: bool, plan: &UndoPlan, run: &RunId) -> String {
     let conflicts: Vec<(String, &str)> = plan
         .conflicts
         .iter()
-        .map(|it| (it.name(), it.clash.words()))
+        .map(|it| {
+            let why = match direction {
+                Direction::Undo => it.clash.words(),
+                Direction::Redo | Direction::Apply => it.clash.words_of_redo(),
+            };
+            (it.name(), why)
+        })
         .collect();
     rows.extend(
         conflicts
@@ -208,7 +241,11 @@ fn listing(style: Style, redo: bool, plan: &UndoPlan, run: &RunId) -> String {
     }
     let mut text = format!(
         "{} of run {}:\n",
-        if redo { "Redo" } else { "Undo" },
+        match direction {
+            Direction::Undo => "Undo",
+            Direction::Redo => "Redo",
+            Direction::Apply => "Changes",
+        },
         run.short()
     );
     for (word, name, why) in rows {
@@ -431,7 +468,7 @@ mod tests {
             };
             let text = listing(
                 style,
-                false,
+                Direction::Undo,
                 &plan,
                 &RunId("01a00000-0000-7000-8000-000000000001".to_owned()),
             );

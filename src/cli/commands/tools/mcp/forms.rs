@@ -126,6 +126,9 @@ pub(super) struct RunState {
     pub(super) exit_code: Option<i32>,
     /// The findings that are open
     pub(super) findings: Vec<OpenFinding>,
+    /// Where the coder worked, if not in this tree; `glee runs apply RUN` brings changes over that are `not_applied`
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) worktree: Option<Value>,
     /// What Glee said besides
     pub(super) notes: String,
 }
@@ -152,6 +155,9 @@ pub(super) struct OpenFinding {
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub(super) struct Findings {
     pub(super) findings: Vec<OpenFinding>,
+    /// Where the coder of the run worked, if not in this tree
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) worktree: Option<Value>,
 }
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]

@@ -114,16 +114,18 @@ impl GleeServer {
                 works: true,
                 exit_code: None,
                 findings: Vec::new(),
+                worktree: None,
                 notes,
             }));
         }
-        let Findings { findings } = ran.json()?;
+        let Findings { findings, worktree } = ran.json()?;
         self.started.lock().await.remove(&run);
         Ok(Json(RunState {
             run,
             works: false,
             exit_code: Some(ran.code),
             findings,
+            worktree,
             notes,
         }))
     }

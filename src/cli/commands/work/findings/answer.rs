@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use clap::builder::NonEmptyStringValueParser;
 
-use super::{RecordedRun, RunOption, finding_word, fix, ruled};
+use super::{RunFindings, RunOption, finding_word, fix, ruled};
 use crate::cli::commands::history::runs::lookup::{self, Recalled};
 use crate::cli::context::{
     CommandContext, CommandError, CommandResult, Globals, ReportOutputs, detached, execute, place,
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     }
     let globals = &globals.silent_if(outputs.is_silent());
     let named = std::slice::from_ref(&args.finding);
-    let (found, ids) = RecordedRun::with(globals, named, &args.run)?;
+    let (found, ids) = RunFindings::with(globals, named, &args.run)?;
     found.require_end()?;
     let answered = answerable(&found, &ids, args.answer)?;
     let folder = place::work_folder(globals, &found.workspace);
@@ -98,7 +98,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     for settled in &answered {
         globals.say(&printable::line(&settled.finding.headline()));
     }
-    let RecordedRun {
+    let RunFindings {
         workspace,
         journal,
         run: raised_by,
@@ -164,7 +164,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 
 /// The findings of the group that can be answered. Fails if there is none.
 fn answerable<'a>(
-    found: &'a RecordedRun,
+    found: &'a RunFindings,
     ids: &[FindingId],
     answer: Word,
 ) -> Result<Vec<&'a SettledFinding>, CommandError> {
@@ -183,7 +183,7 @@ fn answerable<'a>(
     }
 }
 
-fn refuse(found: &RecordedRun, settled: &SettledFinding, answer: Word) -> Result<(), CommandError> {
+fn refuse(found: &RunFindings, settled: &SettledFinding, answer: Word) -> Result<(), CommandError> {
     let id = settled.finding.id;
     match &settled.state {
         FindingState::Enforced { dispute } if answer == Word::Disagree => {

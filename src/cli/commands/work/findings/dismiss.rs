@@ -4,7 +4,7 @@
 use clap::ValueEnum;
 use jiff::civil::Date;
 
-use super::{RecordedRun, RunOption, finding_word, implemented, known, ruled};
+use super::{RunFindings, RunOption, finding_word, implemented, known, ruled};
 use crate::cli::commands::history::disputes::common;
 use crate::cli::context::{ByFlag, CommandError, CommandResult, Globals, history, place, stream};
 use glee_model::domain::event::ReviewEvent;
@@ -76,7 +76,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let mut disposition = disposition(args)?;
     let person = args.by.person(&place::workspace(globals)?)?;
     let named = std::slice::from_ref(&args.finding);
-    let (found, ids) = RecordedRun::with(globals, named, &args.run)?;
+    let (found, ids) = RunFindings::with(globals, named, &args.run)?;
     let mut joined = None;
     if let Disposition::Duplicate { of } = &mut disposition {
         let original = known(globals, &found.journal, of)?;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{RecordedRun, RunOption, finding_word, implemented, ruled};
+use super::{RunFindings, RunOption, finding_word, implemented, ruled};
 use crate::cli::commands::history::runs::lookup::{self, Recalled};
 use crate::cli::context::{
-    CommandContext, CommandError, CommandResult, Globals, Outputs, ReportOutputs, execute,
+    CommandContext, CommandError, CommandResult, Globals, Outputs, ReportOutputs, RunTree, execute,
 };
 use glee_model::domain::event::Mode;
 use glee_model::domain::{Dispute, FindingId, FindingState, SettledFinding};
@@ -37,13 +37,13 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let outputs = args.report.check(globals)?;
     let globals = &globals.silent_if(outputs.is_silent());
-    let (found, findings) = RecordedRun::with(globals, &args.findings, &args.run)?;
+    let (found, findings) = RunFindings::with(globals, &args.findings, &args.run)?;
     hand_over(globals, found, findings, &outputs)
 }
 
 /// Hands all open mandatory findings of a run to the coder.
 pub(crate) fn run_all(globals: &Globals, run: &str, outputs: &Outputs) -> CommandResult {
-    let found = RecordedRun::find(globals, run)?;
+    let found = RunFindings::find(globals, run)?;
     found.require_end()?;
     let outcome = found.outcome();
     let findings: Vec<FindingId> = outcome
@@ -76,7 +76,7 @@ pub(crate) fn run_all(globals: &Globals, run: &str, outputs: &Outputs) -> Comman
 
 fn hand_over(
     globals: &Globals,
-    found: RecordedRun,
+    found: RunFindings,
     findings: Vec<FindingId>,
     outputs: &Outputs,
 ) -> CommandResult {
@@ -110,7 +110,7 @@ fn hand_over(
         })
         .collect();
     files.dedup_by(|a, b| a.path == b.path);
-    let RecordedRun {
+    let RunFindings {
         workspace,
         journal,
         run,
@@ -118,9 +118,7 @@ fn hand_over(
     } = found;
     let recalled = lookup::recall(globals, workspace, &journal, &run, None)?;
     let folder = journal.folder_of(&run);
-    drop(journal);
     lookup::refuse_undone(&recalled.events, &run)?;
-    let reports = lookup::refuse_changed(&recalled.workspace, &folder, &recalled.events, &run)?;
     let Recalled {
         workspace,
         settings,
@@ -128,6 +126,10 @@ fn hand_over(
         events,
         ..
     } = recalled;
+    let tree = RunTree::of_run(globals, workspace, &journal, &run, &plan, &events)?;
+    drop(journal);
+    let workspace = Arc::clone(&tree.workspace);
+    let reports = lookup::refuse_changed(&workspace, &folder, &events, &run)?;
     let request = review::fix_request(&settings, &plan, &events, findings.clone(), &files)?;
     request.add_agents(&mut plan);
     let agents = lookup::programs(&plan, &[], &workspace)?;
@@ -142,15 +144,17 @@ fn hand_over(
         subject: None,
     };
     let fix = execute::fix_command(globals, &plan);
-    execute::review(
+    let exit = execute::review(
         &context,
-        Arc::new(workspace),
+        workspace,
         settings,
         agents,
         &run,
         &fix,
         |setup, resolver| review::fix(setup, resolver, run.clone(), request),
-    )
+    );
+    tree.leave(globals, &run);
+    exit
 }
 
 /// Fails if the finding is implemented, if a ruling has closed the finding, or if a dispute about the finding is

@@ -24,15 +24,15 @@ pub(crate) struct RunOption {
     run: Option<String>,
 }
 
-struct RecordedRun {
+pub(crate) struct RunFindings {
     workspace: Workspace,
     journal: Journal,
     run: RunId,
     recorded: Recorded,
 }
 
-impl RecordedRun {
-    fn find(globals: &Globals, run: &str) -> Result<Self, CommandError> {
+impl RunFindings {
+    pub(crate) fn find(globals: &Globals, run: &str) -> Result<Self, CommandError> {
         let (workspace, journal, run) = lookup::find(globals, run)?;
         Self::of(workspace, journal, run)
     }
@@ -74,7 +74,7 @@ impl RecordedRun {
         Ok((found, ids))
     }
 
-    fn outcome(&self) -> &Outcome {
+    pub(crate) fn outcome(&self) -> &Outcome {
         &self.recorded.outcome
     }
 
@@ -102,6 +102,21 @@ impl RecordedRun {
             self.finding(id)?;
         }
         Ok(members)
+    }
+
+    /// The files that a finding of the run names.
+    pub(crate) fn files_of(
+        &self,
+        globals: &Globals,
+        word: &str,
+    ) -> Result<Vec<Vec<u8>>, CommandError> {
+        let id = known(globals, &self.journal, word)?;
+        let mut files = Vec::new();
+        for member in self.members(id)? {
+            let named = self.finding(member)?.finding.raw.files();
+            files.extend(named.map(|file| file.as_bytes().to_vec()));
+        }
+        Ok(files)
     }
 
     /// Fails if the run is still running or was interrupted.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{RecordedRun, RunOption, finding_word};
+use super::{RunFindings, RunOption, finding_word};
 use crate::cli::context::{CommandResult, Globals, JsonFlag, Viewer, place, pretty, stream};
 use crate::cli::report::options::{Detail, FixCommand, RenderOptions, TextOptions};
 use crate::cli::report::{text, view};
@@ -41,7 +41,7 @@ struct Shown<'a> {
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let named = std::slice::from_ref(&args.finding);
-    let (mut found, ids) = RecordedRun::with(globals, named, &args.run)?;
+    let (mut found, ids) = RunFindings::with(globals, named, &args.run)?;
     found.recorded.outcome = secrets::redact_value(found.recorded.outcome);
     let finding = found.finding(ids[0])?;
     let about = found.outcome().dispute_of(finding);

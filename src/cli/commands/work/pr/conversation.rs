@@ -5,6 +5,8 @@
 //! between, the next command finds the recorded dispute by the ids of the comments. That command publishes a
 //! recorded ruling without asking the judge again.
 
+use std::sync::Arc;
+
 use super::session::RequestSession;
 use crate::cli::commands::history::runs::lookup::{self, Recalled};
 use crate::cli::context::{
@@ -440,7 +442,7 @@ fn settle(
     };
     let (_, is_stopped) = execute::settle(
         &context,
-        workspace,
+        Arc::new(workspace),
         settings,
         agents,
         &session.run,

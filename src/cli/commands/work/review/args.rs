@@ -23,6 +23,7 @@ Examples:
   git diff | glee review --diff -   review a patch
   glee review --with claude src/    review without configuration
   glee review --pr 7 --publish      review a pull request and comment on it
+  glee review --fix --worktree      let the coder work in a worktree while you go on here
 
 Exit codes: 0 no open mandatory findings, 1 open mandatory findings, 2 wrong usage, 3 a dispute \
 waits for a person, 4 an agent failed, 5 files changed while a read-only agent worked, 6 another \
@@ -104,6 +105,18 @@ pub(crate) struct Args {
     /// runs wait`)
     #[arg(help_heading = "Action", long, conflicts_with = "dry_run")]
     pub(super) detach: bool,
+    /// Let the coder work in a git worktree of its own, which begins as this tree is, instead of this tree (see `glee
+    /// runs apply`) [default: only with `--detach`]
+    #[arg(
+        help_heading = "Action",
+        long,
+        value_name = "true|false",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        conflicts_with = "restage"
+    )]
+    pub(super) worktree: Option<bool>,
     /// How to settle every dispute without asking the user [default: review.on_dispute.default]
     #[arg(help_heading = "Action", long, value_parser = one_of(ROUTES), value_name = "ROUTE")]
     pub(super) on_dispute: Option<Route>,
@@ -172,11 +185,18 @@ impl Args {
         }
     }
 
+    /// Whether the coder works in a worktree. `is_git` states whether the tree can have worktrees.
+    pub(super) fn works_apart(&self, is_git: bool) -> bool {
+        let by_default = self.detach && is_git && !self.restage;
+        self.mode() != Mode::Review && self.worktree.unwrap_or(by_default)
+    }
+
     /// Returns whether Glee stages the coder's edits of staged files. Returns `None` if the review has no coder,
     /// or if the target is not the staged changes.
     pub(super) fn staged_use(&self) -> Option<Staged> {
         match (self.mode(), self.staged, self.restage) {
             (Mode::Review, ..) | (_, false, _) => None,
+            _ if self.works_apart(true) => None,
             (Mode::Fix | Mode::Arbitrate, true, true) => Some(Staged::Restaged),
             (Mode::Fix | Mode::Arbitrate, true, false) => Some(Staged::Left),
         }

@@ -12,8 +12,8 @@ use jiff::Timestamp;
 
 use crate::cli::commands::work::{one_off, pr, pr::change::PullRequestChange, steering};
 use crate::cli::context::{
-    BasicFormat, CommandContext, CommandError, CommandResult, Format, Globals, Outputs, detached,
-    execute, history, place, print, stream,
+    BasicFormat, CommandContext, CommandError, CommandResult, Format, Globals, Outputs, RunTree,
+    detached, execute, history, place, print, stream,
 };
 use crate::cli::report::fix_command;
 use crate::cli::report::options::FixCommand;
@@ -220,6 +220,12 @@ pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>
         )
         .hint("add `--fix` or `--arbitrate`"));
     }
+    if args.worktree == Some(true) && args.mode() == Mode::Review {
+        return Err(CommandError::usage(
+            "`--worktree` requires a coder, and this review calls no coder",
+        )
+        .hint("add `--fix` or `--arbitrate`"));
+    }
     let outputs = args.report.check(globals)?;
     outputs.check_filter(&args.filter.flags())?;
     let globals = &globals.silent_if(outputs.is_silent());
@@ -274,15 +280,23 @@ pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>
     };
     let run = detached::new_run(globals);
     let pr = settings.pr;
-    let exit = execute::review(
-        &context,
-        workspace,
-        settings,
-        agents,
-        &run,
-        &fix,
-        |setup, resolver| review::start(setup, resolver, run.clone(), plan, target),
-    )?;
+    let tree = match args.works_apart(workspace.is_git()) {
+        true => RunTree::new(globals, workspace, &run)?,
+        false => RunTree::of_user(workspace),
+    };
+    let exit = tree.agents(&mut plan, agents).and_then(|agents| {
+        execute::review(
+            &context,
+            Arc::clone(&tree.workspace),
+            settings,
+            agents,
+            &run,
+            &fix,
+            |setup, resolver| review::start(setup, resolver, run.clone(), plan, target),
+        )
+    });
+    tree.leave(globals, &run);
+    let exit = exit?;
     match change {
         Some(change) if args.publish => {
             pr::publish_review(change, &run, exit, outputs.stdout, globals)

@@ -229,6 +229,15 @@ impl EventLines {
             RunEvent::RunRedone { files } => {
                 vec![format!("Redid the changes to {}", count(*files, "file"))]
             }
+            RunEvent::RunApplied { files, left } => {
+                let rest = match left {
+                    0 => String::new(),
+                    left => format!("; {} left in the worktree", count(*left, "file")),
+                };
+                let files = count(*files, "file");
+                vec![format!("Applied the changes to {files}{rest}")]
+            }
+            RunEvent::RunDropped => vec!["Dropped the changes in the worktree".to_owned()],
             RunEvent::RunPruned { bytes } => {
                 vec![format!("Deleted {} of stored data", style::size(*bytes))]
             }

@@ -1,0 +1,47 @@
+//! Records which versions of a coder that worked in a worktree were brought into the user's tree.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::git::path_bytes;
+use crate::snapshot::manifest::write_json;
+use crate::snapshot::run_folder;
+use crate::undo::undo_log::Copied;
+use crate::{Result, WorkspaceError};
+use glee_model::domain::RunId;
+
+/// The versions of the coder that were brought over, by path; `None` for a removed file.
+pub(crate) type AppliedVersions = BTreeMap<Vec<u8>, Option<Copied>>;
+
+#[derive(Serialize, Deserialize)]
+struct Line {
+    path: String,
+    version: Option<Copied>,
+}
+
+pub(crate) fn read(run: &RunId, state_dir: &Path) -> Result<AppliedVersions> {
+    let path = run_folder(run, state_dir).join("applied.json");
+    let lines: Vec<Line> = match std::fs::read(&path) {
+        Ok(bytes) => serde_json::from_slice(&bytes)
+            .map_err(|error| WorkspaceError::state(&path)(error.into()))?,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+        Err(source) => return Err(WorkspaceError::State { path, source }),
+    };
+    let applied = lines
+        .into_iter()
+        .filter_map(|line| Some((path_bytes::unquoted(line.path.as_bytes())?, line.version)));
+    Ok(applied.collect())
+}
+
+pub(crate) fn write(run: &RunId, applied: &AppliedVersions, state_dir: &Path) -> Result<()> {
+    let lines: Vec<Line> = applied
+        .iter()
+        .map(|(path, version)| Line {
+            path: path_bytes::shown(&path_bytes::quoted(path)),
+            version: version.clone(),
+        })
+        .collect();
+    write_json(&run_folder(run, state_dir).join("applied.json"), &lines)
+}
