@@ -1,6 +1,6 @@
 //! Computes the outcome and the exit reason of a run from its state.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::review::code::coverage;
 use crate::review::findings::convergence;
@@ -174,10 +174,35 @@ pub fn outcome(
         no_longer_raised: no_longer_raised(state),
         undoable: state.before.is_some() && !changes.is_empty() && !state.undone && !state.pruned,
         worktree: state.worktree(),
-        changes,
         failures: failures(state),
         rounds: state.round(),
-        notices: notices(state),
+        notices: notices(state)
+            .into_iter()
+            .chain(unasked(state, run, &changes))
+            .collect(),
+        changes,
+    })
+}
+
+/// Names the files that the coder changed although no finding names them.
+fn unasked(state: &ReviewState, run: &RunId, changes: &[FileChange]) -> Option<String> {
+    let places = state.findings.iter().flat_map(|finding| {
+        let raw = &finding.raw;
+        let others = raw.places.iter().map(|place| &place.file);
+        raw.file.iter().chain(others)
+    });
+    let named: BTreeSet<&String> = places.collect();
+    let files = changes.iter().map(|change| &change.file);
+    let unasked: Vec<String> = files
+        .filter(|file| !named.contains(file))
+        .cloned()
+        .collect();
+    let run = run.short();
+    let list = unasked.join(", ");
+    (!unasked.is_empty()).then(|| {
+        format!(
+            "the coder also changed files that no finding names: {list}; `glee runs undo {run} PATH` takes a file back"
+        )
     })
 }
 

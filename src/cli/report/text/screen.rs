@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::{findings, reviewers, summary};
 use crate::cli::report::options::{Detail, RenderOptions};
 use crate::cli::report::text::layout::{facts, heading, wrapped};
-use crate::cli::report::view::{FindingCounts, ReportedState, StateNote, View};
+use crate::cli::report::view::{self, FindingCounts, ReportedState, StateNote, View};
 use crate::cli::style::{Style, columns, count, pad, widest};
 use glee_model::domain::{Outcome, SettledFinding};
 use glee_protocol::text::printable;
@@ -145,5 +145,6 @@ pub(super) fn counts(out: &mut String, style: Style, outcome: &Outcome) {
             format!("the coder changed {files} {}", style.delta(changes))
         }
     };
-    facts(out, style, "  ", &[row, changes]);
+    let place = view::place_of_changes(outcome).unwrap_or_default();
+    facts(out, style, "  ", &[row, changes, printable::line(&place)]);
 }
