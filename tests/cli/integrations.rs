@@ -47,7 +47,13 @@ fn each_agent_installs_the_plugin_by_its_own_command_and_removes_it() {
             "{}",
             calls(&sandbox)
         );
-        assert!(folder.join("gemini-extension.json").exists(), "{agent}");
+        for file in ["gemini-extension.json", ".mcp.json"] {
+            let text = std::fs::read_to_string(folder.join(file)).expect("a file");
+            assert!(
+                text.contains("\"command\": \"glee\", \"args\": [\"mcp\"]"),
+                "{text}"
+            );
+        }
         assert_eq!(sandbox.glee(&["integrate", agent]).code, 0, "again");
 
         let removed = sandbox.glee(&["integrate", agent, "--remove"]);

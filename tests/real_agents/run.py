@@ -284,6 +284,42 @@ def turn_hook(program: Program, server: Server) -> list[str]:
     return problems
 
 
+# What each program says of the plug-in and of its MCP server: the words that it is asked by, and a word of the answer.
+LISTS = {
+    "claude": [(["plugin", "list"], "glee@glee"), (["mcp", "list"], "plugin:glee:glee: glee mcp - ✔ Connected")],
+    "codex": [(["plugin", "list"], "glee@glee"), (["mcp", "list"], "glee     mcp")],
+    "gemini": [(["extensions", "list"], "glee-review"), (["mcp", "list"], "glee (from glee): glee mcp (stdio) - Connected")],
+    "copilot": [(["plugin", "list"], "glee@glee"), (["mcp", "list"], "glee (local)")],
+    # It has no command that removes a server.
+    "opencode": [(["debug", "skill"], "glee-review")],
+}
+
+
+def integration(program: Program, server: Server) -> list[str]:
+    """`glee integrate` installs the skill and the MCP server by the program's own command, offline; it lists both until
+    `--remove`."""
+    with Scene(program, server) as scene:
+        bin = scene.home / "bin"
+        bin.mkdir()
+        (bin / "glee").symlink_to(GLEE)
+        env = {**scene.env, "PATH": f"{bin}:{scene.env['PATH']}"}
+        call = lambda *words: subprocess.run(words, cwd=scene.tree, env=env, stdin=subprocess.DEVNULL, text=True,
+                                             capture_output=True, timeout=240, check=False)
+        lists = LISTS[program.name]
+        listed = lambda: [word for words, word in lists if word in (said := call(program.name, *words)).stdout + said.stderr]
+        wrong = []
+        for words, expected in [
+            (["--print"], []),
+            ([], [word for _, word in lists]),
+            (["--remove"], []),
+        ]:
+            done = call("glee", "integrate", program.name, *words)
+            found = listed()
+            if done.returncode or found != expected:
+                wrong.append(f"{words}: exit {done.returncode}, listed {found}\n{done.stdout}\n{done.stderr}")
+        return [*wrong, *left(scene)]
+
+
 def end_to_end(program: Program, server: Server) -> list[str]:
     """Reviewer, coder, disputes, judge, coder again: all by the one program, which really edits the file."""
     with Scene(program, server) as scene:
@@ -662,6 +698,7 @@ CASES: dict[str, Case] = {
     "watch": watched,
     "stop hook": stop_hook,
     "turn hook": turn_hook,
+    "integration": integration,
     "three reviewers": three_reviewers,
     "canaries": canaries,
     "hang": fault("timed_out", silence=SILENCE, kind="hang"),
@@ -710,6 +747,8 @@ def cases(program: Program, only: list[str]) -> list[str]:
         names = [name for name in names if name not in ONCE_ONLY]
     if program.name not in ("claude", "codex"):
         names = [name for name in names if name != "turn hook"]
+    if program.name not in LISTS:
+        names = [name for name in names if name != "integration"]
     return [name for name in names if not only or any(re.search(word, name) for word in only)]
 
 

@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::kills::{fastrand, kills, unbroken, whole};
+use crate::agent::Step;
 use crate::runner::Cases;
-use crate::scene::{Adapter, CODE, Kind, Scene, essence};
+use crate::scene::{Adapter, CODE, DONE, Kind, REVIEW, Scene, emit, essence, fix};
 
 /// Who is killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,6 +99,9 @@ fn killed(kind: Kind, victim: Victim, after: Duration, expected: &Value) {
     };
     assert_eq!(essence(&ended), *expected, "{ended}");
     scene.nothing_repeated();
+    if kind == Kind::Git {
+        no_worktree(&scene);
+    }
 }
 
 pub(crate) fn add(cases: &mut Cases) {
@@ -114,25 +118,121 @@ pub(crate) fn add(cases: &mut Cases) {
         }
     }
     cases.heavy(ROW, "at random times", || {
-        let mut random = fastrand(u64::from(std::process::id()) + 1);
         let expected = Kind::ALL.map(unbroken);
-        for run in 0..kills() {
+        at_random(|run, random| {
             let kind = Kind::ALL[run % 2];
             let victim = [Victim::Detached, Victim::Starter][run / 2 % 2];
-            let after = Duration::from_millis(random() % 600);
-            killed(
-                kind,
-                victim,
-                after,
-                &expected[usize::from(kind == Kind::Git)],
+            let after = Duration::from_millis(random % 600);
+            let expected = &expected[usize::from(kind == Kind::Git)];
+            killed(kind, victim, after, expected);
+        });
+    });
+    const APART: &str = "SIGKILL of a run in a worktree, and of an apply";
+    for millis in (0..800).step_by(40) {
+        cases.add(APART, format!("after {millis} ms"), move || {
+            killed_apart(
+                Duration::from_millis(millis),
+                Duration::from_millis(millis / 4),
             );
-        }
+        });
+    }
+    cases.heavy(APART, "at random times", || {
+        at_random(|_, random| {
+            let after = Duration::from_millis(random % 800);
+            killed_apart(after, Duration::from_millis(random / 800 % 200));
+        });
     });
     cases.add(
         "SIGKILL of a detached run that waits",
         "is resumed, and the one that works ends",
         killed_while_it_waits,
     );
+}
+
+/// Calls `kill` `KILLS` times with random numbers, several at a time: a case waits most of the time.
+fn at_random(kill: impl Fn(usize, u64) + Sync) {
+    const AT_A_TIME: usize = 4;
+    let (kill, all) = (&kill, kills());
+    std::thread::scope(|scope| {
+        for thread in 0..AT_A_TIME {
+            scope.spawn(move || {
+                let mut random = fastrand(u64::from(std::process::id()) * 64 + thread as u64);
+                for run in (thread..all).step_by(AT_A_TIME) {
+                    kill(run, random());
+                }
+            });
+        }
+    });
+}
+
+/// Asserts that no worktree is left, neither in git nor in the state folder.
+fn no_worktree(scene: &Scene) {
+    let listed = scene.git(&["worktree", "list", "--porcelain"]);
+    assert_eq!(listed.matches("worktree ").count(), 1, "{listed}");
+    let left = fs::read_dir(scene.state().join("worktrees"));
+    let left: Vec<_> = left.into_iter().flatten().flatten().collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+/// Kills a detached run whose coder works in a worktree, while the user goes on in the tree. The run ends after a resume,
+/// or it says that it cannot go on; its changes are applied by a command that is killed too. Nothing is lost or left.
+fn killed_apart(after: Duration, in_apply: Duration) {
+    let mut scene = Scene::new(Kind::Git);
+    let pause = || Step::Sleep(30);
+    scene.play("rev", "review", [pause(), emit(REVIEW), pause()]);
+    scene.play("fix", "respond", [pause(), fix(), pause(), emit(DONE)]);
+    let root = scene.root().display().to_string();
+    let args = [
+        "-C",
+        &root,
+        "review",
+        "app.py",
+        "--fix",
+        "--no-input",
+        "--detach",
+    ];
+    let started = scene.ready().glee(&args);
+    assert_eq!(started.code, 0, "{started}");
+    std::thread::sleep(after);
+    detached(&scene).into_iter().for_each(kill);
+    until("it is dead", || detached(&scene).is_empty());
+    scene.all_dead(Duration::from_secs(5));
+    assert_eq!(scene.read("app.py"), CODE);
+    let mine = format!("{CODE}\n\ndef mine():\n    return 1\n");
+    scene.write("app.py", &mine);
+
+    let runs = runs(&scene);
+    assert_eq!(runs.len(), 1, "{runs:?}");
+    let mut ended = scene.glee(&["runs", "wait", "--timeout", "30s", "--format", "json"]);
+    if ended.code == 137 {
+        ended = scene.glee(&["runs", "resume", "--format", "json", "--no-input"]);
+    }
+    scene.all_dead(Duration::from_secs(5));
+    scene.nothing_repeated();
+    assert_eq!(scene.read("app.py"), mine);
+    if ended.code == 3 {
+        // Killed in the call of the coder, after it wrote.
+        assert!(ended.stderr.contains("glee runs drop"), "{ended}");
+        let dropped = scene.glee(&["runs", "drop"]);
+        assert_eq!(dropped.code, 0, "{dropped}");
+        assert_eq!(scene.read("app.py"), mine);
+        return no_worktree(&scene);
+    }
+    assert_eq!(ended.code, 0, "{ended}");
+    let mut apply = scene.start(&["runs", "apply"]);
+    std::thread::sleep(in_apply);
+    drop(apply.kill());
+    drop(apply.wait());
+    let fixed = mine.replace("md5", "sha256");
+    let half_way = scene.read("app.py");
+    assert!(half_way == mine || half_way == fixed, "{half_way}");
+    let applied = scene.glee(&["runs", "apply"]);
+    assert_eq!(applied.code, 0, "{applied}");
+    assert_eq!(scene.read("app.py"), fixed);
+    no_worktree(&scene);
+    let undone = scene.glee(&["runs", "undo"]);
+    assert_eq!(undone.code, 0, "{undone}");
+    assert_eq!(scene.read("app.py"), mine);
 }
 
 fn killed_while_it_waits() {

@@ -1,4 +1,4 @@
-//! `glee integrate`: installs the skill and the commands of `integrations/` into an agent, by the agent's own command.
+//! `glee integrate`: installs the skill, the commands and the MCP server of `integrations/` into an agent, by the agent's own command.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,10 +13,11 @@ use glee_model::domain::ExitReason;
 use glee_protocol::text::printable;
 use glee_system::private;
 
-/// Install Glee's skill and commands into an agent
+/// Install Glee's skill, commands and MCP server into an agent
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Glee writes a plug-in into its state folder and has the agent's own command install it. For opencode, and for other agents \
+Glee writes a plug-in into its state folder and has the agent's own command install it; the agent then starts `glee mcp` \
+itself. For opencode, and for other agents \
 that read `.agents/skills`, Glee writes the skill into this project. It never changes a file that it did not write. The \
 plug-in has no hook; `glee hook print` prints one.
 
@@ -80,6 +81,7 @@ const PLUGIN: &[(&str, &str)] = files![
     ".claude-plugin/marketplace.json",
     ".claude-plugin/plugin.json",
     ".codex-plugin/plugin.json",
+    ".mcp.json",
     "gemini-extension.json",
     "skills/glee-review/SKILL.md",
     "commands/answer.md",

@@ -142,7 +142,10 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         return Ok(ExitReason::DisputeOpen);
     }
     let files = done.files;
-    journal.append(&run, RunEvent::RunApplied { files, left })?;
+    // A killed apply may have written the files and not the event.
+    if files > 0 || changes != WorktreeState::Applied {
+        journal.append(&run, RunEvent::RunApplied { files, left })?;
+    }
     worktrees::remove_unneeded(&workspace, &journal, &run, &state_dir)?;
     stream::out(&summary(done.files, done.merged, left))?;
     if left > 0 {

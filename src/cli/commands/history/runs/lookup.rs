@@ -291,8 +291,15 @@ pub(crate) fn refuse_changed(
         "the tree has changed since run {} stopped: {files}",
         run.short()
     );
-    Err(CommandError::new(ExitReason::DisputeOpen, anyhow::Error::msg(message))
-        .hint("restore the tree as it was at the end of the run, or start a new run with `glee review`"))
+    let hint = match workspace.has_home() {
+        true => format!(
+            "forget the run with `glee runs drop {}`, and start a new one with `glee review`",
+            run.short()
+        ),
+        false => "restore the tree as it was at the end of the run, or start a new run with `glee review`"
+            .to_owned(),
+    };
+    Err(CommandError::new(ExitReason::DisputeOpen, anyhow::Error::msg(message)).hint(hint))
 }
 
 fn ended(row: &RunRow) -> String {
