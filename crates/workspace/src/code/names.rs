@@ -111,15 +111,18 @@ pub fn defined(file: &SourceFile) -> BTreeSet<String> {
     if file.changed.is_empty() && file.diff.is_none() {
         return names;
     }
-    let blocks = Blocks::of(&file.path, &file.text);
-    let lines = blocks.lines();
-    let mut opening = BTreeSet::new();
-    for (first, last) in &file.changed {
-        for line in *first..=*last {
-            let block = blocks.reached(line);
-            opening.insert(line);
+    let lines: Vec<&str> = file.text.lines().collect();
+    let mut opening: BTreeSet<u32> = file
+        .changed
+        .iter()
+        .flat_map(|(first, last)| *first..=*last)
+        .collect();
+    if !text_files::is_all(&file.text, &file.changed) {
+        let blocks = Blocks::of(&file.path, &file.text);
+        for line in opening.clone() {
+            let start = *blocks.reached(line).start();
             // Attributes and comments stand before the line that has the name.
-            opening.extend(*block.start()..=line.min(block.start() + OPENING));
+            opening.extend(start..=line.min(start + OPENING));
         }
     }
     for line in opening {

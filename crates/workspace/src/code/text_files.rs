@@ -115,6 +115,11 @@ pub(crate) fn lines(text: &str) -> u32 {
     u32::try_from(text.lines().count()).unwrap_or(u32::MAX)
 }
 
+/// Whether `places` are all lines of a text, as those of an added file are.
+pub(crate) fn is_all(text: &str, places: &[(u32, u32)]) -> bool {
+    matches!(places, [(1, last)] if *last == lines(text))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 
 use crate::code::anchors::Blocks;
-use crate::code::names;
+use crate::code::{names, text_files};
 use crate::diff::parse::{self, DiffMark, Side};
 use crate::diff::unified;
 use crate::select::filter;
@@ -38,6 +38,9 @@ const HEAD: usize = 12;
 /// The lines of a file that are shown for `places`: the block around each place, at most [`MOST`] lines on each side,
 /// the signature of the block, and the lines of the file's head that name something that the places use.
 pub fn shown(path: &str, text: &str, places: &[Lines]) -> Vec<Lines> {
+    if text_files::is_all(text, places) {
+        return places.to_vec();
+    }
     let blocks = Blocks::of(path, text);
     let lines = blocks.lines();
     let last = unified::number(lines.len());

@@ -1,7 +1,8 @@
 //! Splits the files of a review by path into shards of bounded size. A reviewer receives one shard per call. A file that
 //! is larger than a shard is split into parts.
 
-use crate::code::anchors::Blocks;
+use std::cmp::Reverse;
+
 use crate::code::text_files;
 use crate::diff::{blocks, delta};
 use crate::select::selection::{FilePart, SelectOptions};
@@ -50,17 +51,17 @@ pub fn split(files: &[SourceFile], options: &SelectOptions) -> Vec<Vec<FilePart>
     shards
 }
 
-/// Splits the lines under review into parts of at most `limit` bytes. A part ends between two blocks of code, if the
-/// second half of the part has such a place. A line that is longer than the limit is a part of its own.
+/// Splits the lines under review into parts of at most `limit` bytes. A part ends before the least indented line after a
+/// blank line, or, without one, before the least indented line, of its second half: between two functions or paragraphs,
+/// without parsing the file. A line that is longer than the limit is a part of its own.
 fn parts(file: &SourceFile, limit: u64) -> Vec<Vec<(u32, u32)>> {
-    let blocks = Blocks::of(&file.path, &file.text);
+    let lines: Vec<&str> = file.text.lines().collect();
     let whole = [(1, text_files::lines(&file.text))];
     let under = if file.changed.is_empty() {
         &whole
     } else {
         file.changed.as_slice()
     };
-    let lines = blocks.lines();
     let mut waiting: Vec<u32> = under
         .iter()
         .flat_map(|(first, last)| *first..=*last)
@@ -72,12 +73,12 @@ fn parts(file: &SourceFile, limit: u64) -> Vec<Vec<(u32, u32)>> {
     while !rest.is_empty() {
         let mut used = 0;
         let mut end = 0;
-        // The ends at which the part can end between two blocks.
+        // The ends at which the part can end before a line that begins something.
         let mut cuts = Vec::new();
         while let Some(line) = rest.get(end)
             && (end == 0 || used + size(*line) <= limit)
         {
-            if used >= limit / 2 && *blocks.enclosing(*line).start() == *line {
+            if used >= limit / 2 && is_beginning(lines[*line as usize - 1]) {
                 cuts.push(end);
             }
             used += size(*line);
@@ -88,7 +89,10 @@ fn parts(file: &SourceFile, limit: u64) -> Vec<Vec<(u32, u32)>> {
             end = cuts
                 .into_iter()
                 .max_by_key(|cut| {
-                    *blake3::hash(lines[rest[*cut] as usize - 1].as_bytes()).as_bytes()
+                    let at = rest[*cut] as usize - 1;
+                    let is_after_blank = at > 0 && lines[at - 1].trim().is_empty();
+                    let hash = *blake3::hash(lines[at].as_bytes()).as_bytes();
+                    (is_after_blank, Reverse(indentation(lines[at])), hash)
                 })
                 .unwrap_or(end);
         }
@@ -97,6 +101,16 @@ fn parts(file: &SourceFile, limit: u64) -> Vec<Vec<(u32, u32)>> {
         rest = left;
     }
     parts
+}
+
+/// Whether a line can begin a function or a paragraph. A blank line and a closing bracket end one.
+fn is_beginning(line: &str) -> bool {
+    let first = line.trim_start().chars().next();
+    first.is_some_and(|first| !matches!(first, '}' | ')' | ']'))
+}
+
+fn indentation(line: &str) -> usize {
+    line.len() - line.trim_start().len()
 }
 
 fn ranges(lines: &[u32]) -> Vec<(u32, u32)> {
@@ -374,15 +388,20 @@ mod tests {
             }
             assert_eq!(lines, expected, "{name}");
         }
-        let file = code("a.py", functions(400, "\n"), &[]);
-        for shard in &split(std::slice::from_ref(&file), &options(LIMIT))[1..] {
-            let first = shard[0].ranges[0].0 as usize;
-            assert!(
-                file.text
-                    .lines()
-                    .nth(first - 1)
-                    .is_some_and(|line| line.starts_with("def "))
-            );
+        let body = functions(400, "\n");
+        let methods: String = body.lines().map(|line| format!("    {line}\n")).collect();
+        let mixed = body.replace("):\n", "):\n    if x:\n\n        x += 1\n\n");
+        for (text, begins) in [
+            (body, "def "),
+            (format!("class C:\n{methods}"), "    def "),
+            (mixed, "def "),
+        ] {
+            let file = code("a.py", text, &[]);
+            for shard in &split(std::slice::from_ref(&file), &options(LIMIT))[1..] {
+                let first = shard[0].ranges[0].0 as usize;
+                let line = file.text.lines().nth(first - 1).unwrap_or_default();
+                assert!(line.starts_with(begins), "{line}");
+            }
         }
     }
 
