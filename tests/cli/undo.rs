@@ -340,3 +340,54 @@ fn a_fix_that_was_undone_counts_as_no_fix() {
     sandbox.write("plain.py", TEXT.replace("one", "three"));
     counted([0, 1], "code changed");
 }
+
+#[test]
+fn an_undo_takes_the_last_run_that_changed_something_and_single_files() {
+    let sandbox = coded();
+    // A review after the fix changes nothing.
+    let again = sandbox.glee(&["review", "plain.py"]);
+    assert_eq!(again.code, 1, "{again}");
+    let fixed = sandbox.glee(&["runs", "--json"]).stdout;
+    let runs: serde_json::Value = serde_json::from_str(&fixed).expect("JSON");
+    let fixed = runs["runs"].as_array().or(runs.as_array()).expect("a list");
+    let fixed = fixed.last().expect("the first run")["run"].as_str();
+    let fixed = fixed.expect("an id").to_owned();
+    let report = sandbox.glee(&["runs", "show", &fixed]).stdout;
+    let words = report.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        words.contains("no finding names: clash.py, made.py, merged.py, removed.py"),
+        "{report}"
+    );
+
+    let one = sandbox.glee(&["runs", "undo", "removed.py", "--yes"]);
+    assert_eq!(one.code, 0, "{one}");
+    assert_eq!(sandbox.read("removed.py"), TEXT);
+    assert_eq!(sandbox.read("made.py"), "made\n");
+    assert!(
+        !sandbox
+            .glee(&["findings", "--all"])
+            .stdout
+            .contains("fix undone")
+    );
+
+    let of_finding = sandbox.glee(&["runs", "undo", "F1", "--yes"]);
+    assert_eq!(of_finding.code, 0, "{of_finding}");
+    assert_eq!(sandbox.read("plain.py"), TEXT);
+    assert!(sandbox.exists("made.py"));
+    for (args, words) in [
+        (
+            &["runs", "undo", "nothing.py"][..],
+            "the coder changed nothing of `nothing.py`",
+        ),
+        (&["runs", "undo", "F9"], "F9"),
+        (&["runs", "undo", "no-such-run"], "no-such-run"),
+    ] {
+        let refused = sandbox.glee(args);
+        assert_eq!(refused.code, 2, "{refused}");
+        assert!(refused.stderr.contains(words), "{refused}");
+    }
+    let redone = sandbox.glee(&["runs", "undo", "--redo", "removed.py"]);
+    assert_eq!(redone.code, 0, "{redone}");
+    assert!(!sandbox.exists("removed.py"));
+    assert_eq!(sandbox.read("plain.py"), TEXT);
+}

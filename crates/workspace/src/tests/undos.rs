@@ -39,7 +39,7 @@ fn clashes(undone: &Undone) -> Vec<(String, Clash)> {
 fn forced() -> UndoOptions {
     UndoOptions {
         forced: Forced::All,
-        remove_new: false,
+        ..UndoOptions::default()
     }
 }
 

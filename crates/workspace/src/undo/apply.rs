@@ -29,22 +29,16 @@ struct Outstanding {
 }
 
 impl Workspace {
-    /// Brings the changes over of the paths that `wanted` accepts. If a file has a conflict, changes no file. Fails like
+    /// Brings the changes over. If a file has a conflict, changes no file. Fails like
     /// [`Workspace::undo`], and if the coder of the run was interrupted.
-    pub fn apply(
-        &self,
-        run: &RunId,
-        options: &UndoOptions,
-        wanted: &dyn Fn(&[u8]) -> bool,
-        state_dir: &Path,
-    ) -> Result<Applied> {
+    pub fn apply(&self, run: &RunId, options: &UndoOptions, state_dir: &Path) -> Result<Applied> {
         let Outstanding {
             mut log,
             last,
             mut applied,
         } = self.outstanding(run, state_dir)?;
         log.write()?;
-        let (work, mut paths) = self.work_of_redo(UndoWork::new(options, true), wanted, &log)?;
+        let (work, mut paths) = self.work_of_redo(UndoWork::new(options, true), &|_| true, &log)?;
         let mut done = Undone::default();
         if work.undone.conflicts.is_empty() {
             paths.extend(work.steps.iter().map(|step| step.path.clone()));
@@ -70,12 +64,11 @@ impl Workspace {
         &self,
         run: &RunId,
         options: &UndoOptions,
-        wanted: &dyn Fn(&[u8]) -> bool,
         state_dir: &Path,
     ) -> Result<UndoPlan> {
         let Outstanding { log, .. } = self.outstanding(run, state_dir)?;
         let work = self
-            .work_of_redo(UndoWork::new(options, false), wanted, &log)?
+            .work_of_redo(UndoWork::new(options, false), &|_| true, &log)?
             .0;
         Ok(work.plan())
     }

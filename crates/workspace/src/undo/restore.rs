@@ -28,6 +28,19 @@ pub struct UndoOptions {
     pub forced: Forced,
     /// Whether an undo also removes new files whose creator is unknown.
     pub remove_new: bool,
+    /// Only these files and the files below these folders; `None` for all.
+    pub only: Option<BTreeSet<Vec<u8>>>,
+}
+
+impl UndoOptions {
+    fn takes(&self, path: &[u8]) -> bool {
+        let is_at_or_below = |folder: &Vec<u8>| {
+            let rest = path.strip_prefix(folder.as_slice());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+        };
+        let only = self.only.as_ref();
+        only.is_none_or(|only| only.iter().any(is_at_or_below))
+    }
 }
 
 /// The files in which an undo discards later changes.
@@ -157,6 +170,9 @@ impl Workspace {
         let nothing = Image::new();
         let first = spans.first().map_or(&nothing, |(before, _)| before);
         for (path, mut changes) in changes {
+            if !work.options.takes(&path) {
+                continue;
+            }
             // A file that was ignored before the coder began does not count as created by the coder.
             let is_hidden = ignored.covers(&path) && !ignored_files::is_certainly_new(&path, first);
             if is_hidden && changes.iter().any(|(before, _)| before.is_some()) {
@@ -252,7 +268,9 @@ impl Workspace {
     ) -> Result<(UndoWork<'a>, Vec<Vec<u8>>)> {
         let mut done = Vec::new();
         let unmerged = self.unmerged()?;
-        for (path, entry) in log.undone.iter().filter(|(path, _)| wanted(path)) {
+        let options = work.options;
+        let chosen = log.undone.iter();
+        for (path, entry) in chosen.filter(|(path, _)| wanted(path) && options.takes(path)) {
             let change = (
                 log.content(entry.found.as_ref())?,
                 Some(log.content(entry.put.as_ref())?),

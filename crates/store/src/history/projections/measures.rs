@@ -56,7 +56,7 @@ impl Measures<'_> {
                 self.call(call, *millis, usage, told)?;
                 self.answer(call, answer)
             }
-            RunEvent::RunUndone { .. } | RunEvent::RunDropped => self.undo(true),
+            RunEvent::RunUndone { left: 0, .. } | RunEvent::RunDropped => self.undo(true),
             RunEvent::RunRedone { .. } => self.undo(false),
             RunEvent::RunResumed
             | RunEvent::CallStarted { .. }
@@ -64,6 +64,7 @@ impl Measures<'_> {
             | RunEvent::Notice { .. }
             | RunEvent::RunEnded { .. }
             | RunEvent::RunApplied { .. }
+            | RunEvent::RunUndone { .. }
             | RunEvent::RunPruned { .. } => Ok(()),
         }
     }

@@ -53,7 +53,9 @@ fn lists(db: &Connection, event: &Event) -> rusqlite::Result<()> {
         EventKind::Run(RunEvent::RunEnded { exit, .. }) => {
             write("UPDATE run SET ended = ?2, exit = ?3 WHERE id = ?1", params![run.0, time(*at), json(exit)])
         }
-        EventKind::Run(RunEvent::RunUndone { .. }) => write("UPDATE run SET undone = 1 WHERE id = ?1", &[&run.0]),
+        EventKind::Run(RunEvent::RunUndone { left, .. }) => {
+            write("UPDATE run SET undone = ?2 WHERE id = ?1", params![run.0, *left == 0])
+        }
         EventKind::Run(RunEvent::RunRedone { .. }) => write("UPDATE run SET undone = 0 WHERE id = ?1", &[&run.0]),
         EventKind::Run(RunEvent::RunApplied { left, .. }) => {
             write("UPDATE run SET undone = ?2 WHERE id = ?1", params![run.0, *left > 0])

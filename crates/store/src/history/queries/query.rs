@@ -283,6 +283,20 @@ impl Journal {
         self.find_in("run", text)
     }
 
+    /// The newest run whose coder changed files of the user's tree, or was interrupted while it could.
+    pub fn newest_changed(&self) -> Result<Option<RunId>, JournalError> {
+        // Changes that are not in the tree, although nobody undid them, are only in a worktree.
+        let sql = "SELECT id FROM run WHERE (EXISTS (
+                SELECT 1 FROM event WHERE event.run = run.id AND kind = 'tree_changed')
+            OR run.exit IS NULL AND EXISTS (
+                SELECT 1 FROM event WHERE event.run = run.id AND kind = 'before_image'))
+            AND NOT (run.undone AND NOT EXISTS (
+                SELECT 1 FROM event WHERE event.run = run.id AND kind = 'run_undone'))
+            ORDER BY number DESC LIMIT 1";
+        let found = self.rows(sql, [], |row| row.get(0).map(RunId))?;
+        Ok(found.into_iter().next())
+    }
+
     /// Finds a run of any kind, in the same way as [`Self::find_run`] finds a review.
     pub fn find_any_run(&self, text: &str) -> Result<RunId, JournalError> {
         self.find_in(

@@ -240,7 +240,7 @@ fn views_answer_what_commands_ask() {
             &run,
             [
                 EventKind::Run(RunEvent::RunResumed),
-                EventKind::Run(RunEvent::RunUndone { files: 2 }),
+                EventKind::Run(RunEvent::RunUndone { files: 2, left: 0 }),
             ],
         )
         .unwrap();

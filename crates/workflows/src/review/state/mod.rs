@@ -199,7 +199,7 @@ impl ReviewState {
                 self.ended = Some((*exit, *millis));
                 self.fixing = None;
             }
-            RunEvent::RunUndone { .. } => self.undone = true,
+            RunEvent::RunUndone { left, .. } => self.undone = *left == 0,
             RunEvent::RunRedone { .. } => self.undone = false,
             RunEvent::RunApplied { left, .. } => self.undone = *left > 0,
             RunEvent::RunDropped => {

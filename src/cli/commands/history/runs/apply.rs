@@ -1,15 +1,12 @@
 //! `glee runs apply` and `glee runs drop`: bring over or forget the changes that a coder made in a worktree.
 
-use std::collections::BTreeSet;
-
+use crate::cli::commands::history::runs::chosen::ChosenChanges;
 use crate::cli::commands::history::runs::lookup;
 use crate::cli::commands::history::runs::undo::{self, Direction};
-use crate::cli::commands::work::findings::RunFindings;
 use crate::cli::context::{CommandError, CommandResult, Globals, RunArg, history, place, stream};
 use crate::cli::style;
 use glee_model::domain::event::RunEvent;
-use glee_model::domain::{ExitReason, FindingId, RunId, WorktreeState};
-use glee_protocol::text::printable;
+use glee_model::domain::{ExitReason, RunId, WorktreeState};
 use glee_store::history::Journal;
 use glee_workflows::review::recorded::{view, worktrees};
 use glee_workspace::root::Workspace;
@@ -29,10 +26,7 @@ Examples:
   glee runs apply --force               prefer the coder's version of a file that cannot be merged")]
 pub(crate) struct Args {
     #[command(flatten)]
-    run: RunArg,
-    /// Apply only the changes of these files, folders and findings
-    #[arg(value_name = "PATH|FINDING")]
-    only: Vec<String>,
+    chosen: ChosenChanges,
     /// Take the coder's version of files in which both changed the same lines, and keep copies of your versions
     #[arg(long)]
     force: bool,
@@ -95,7 +89,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         mut journal,
         run,
         changes,
-    } = RunApart::find(globals, &args.run.run)?;
+    } = RunApart::find(globals, args.chosen.run(globals)?.unwrap_or("last"))?;
     let id = run.short();
     match changes {
         WorktreeState::None => {
@@ -110,7 +104,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         WorktreeState::NotApplied | WorktreeState::Applied => {}
     }
     let state_dir = place::state_dir()?;
-    let chosen = Chosen::of(globals, &workspace, &run, &args.only)?;
+    let only = args.chosen.paths(globals, &workspace, &run)?;
     let _lock = workspace.lock(&state_dir, &run)?;
     let forced = match args.force {
         true => Forced::All,
@@ -119,8 +113,9 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let options = UndoOptions {
         forced,
         remove_new: false,
+        only,
     };
-    let plan = workspace.plan_apply(&run, &options, &|path| chosen.takes(path), &state_dir)?;
+    let plan = workspace.plan_apply(&run, &options, &state_dir)?;
     stream::out(&undo::listing(
         globals.style(),
         Direction::Apply,
@@ -131,8 +126,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         stream::out("No file was changed: this is a dry run.\n")?;
         return Ok(undo::exit(&plan.conflicts, &[]));
     }
-    let Applied { done, left } =
-        workspace.apply(&run, &options, &|path| chosen.takes(path), &state_dir)?;
+    let Applied { done, left } = workspace.apply(&run, &options, &state_dir)?;
     if !done.conflicts.is_empty() {
         stream::out("No file was changed.\n")?;
         stream::err(&format!(
@@ -178,87 +172,6 @@ fn summary(files: u64, merged: u64, left: u64) -> String {
         text.push_str(&format!("Only in the worktree: {left}.\n"));
     }
     text
-}
-
-/// The files that the command line chooses.
-struct Chosen {
-    is_all: bool,
-    /// Files and folders, relative to the root.
-    paths: BTreeSet<Vec<u8>>,
-}
-
-impl Chosen {
-    fn of(
-        globals: &Globals,
-        workspace: &Workspace,
-        run: &RunId,
-        words: &[String],
-    ) -> Result<Self, CommandError> {
-        let mut chosen = Self {
-            is_all: words.is_empty(),
-            paths: BTreeSet::new(),
-        };
-        if words.is_empty() {
-            return Ok(chosen);
-        }
-        let recorded = RunFindings::find(globals, &run.0)?;
-        let changed: Vec<&str> = recorded
-            .outcome()
-            .changes
-            .iter()
-            .map(|change| change.file.as_str())
-            .collect();
-        for word in words {
-            let named = chosen.add(globals, workspace, &recorded, word)?;
-            let is_changed = |path: &Vec<u8>| {
-                changed
-                    .iter()
-                    .any(|file| is_at_or_below(file.as_bytes(), path))
-            };
-            if !chosen.is_all && !named.iter().any(is_changed) {
-                let message = format!("the coder changed nothing of `{word}`");
-                return Err(CommandError::usage(message).hint(format!(
-                    "it changed {}",
-                    printable::line(&changed.join(", "))
-                )));
-            }
-            chosen.paths.extend(named);
-        }
-        Ok(chosen)
-    }
-
-    /// The paths that a word names.
-    fn add(
-        &mut self,
-        globals: &Globals,
-        workspace: &Workspace,
-        recorded: &RunFindings,
-        word: &str,
-    ) -> Result<Vec<Vec<u8>>, CommandError> {
-        let full = workspace.start.join(word);
-        if FindingId::parse(word).is_some() && full.symlink_metadata().is_err() {
-            return recorded.files_of(globals, word);
-        }
-        let full = full.to_string_lossy();
-        self.is_all |= full.trim_end_matches(['/', '.']) == workspace.root().to_string_lossy();
-        match workspace.clean(&full) {
-            Some(path) => Ok(vec![path.into_bytes()]),
-            None if self.is_all => Ok(Vec::new()),
-            None => Err(
-                CommandError::usage(format!("`{word}` is not a path in this tree"))
-                    .hint("name files, folders, or findings such as F12"),
-            ),
-        }
-    }
-
-    fn takes(&self, path: &[u8]) -> bool {
-        self.is_all || self.paths.iter().any(|chosen| is_at_or_below(path, chosen))
-    }
-}
-
-fn is_at_or_below(path: &[u8], folder: &[u8]) -> bool {
-    path.strip_prefix(folder)
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
 }
 
 pub(crate) fn forget(args: &DropArgs, globals: &Globals) -> CommandResult {

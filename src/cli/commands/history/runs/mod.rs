@@ -2,6 +2,7 @@
 
 mod apply;
 mod calls;
+mod chosen;
 pub(crate) mod lookup;
 mod prune;
 mod replay;
@@ -40,6 +41,7 @@ Examples:
   glee runs show --calls     print every prompt and raw answer of the last run
   glee runs diff 5f3a91c2    print the changes of the run's coder
   glee runs undo 5f3a91c2    undo the changes of the run's coder
+  glee runs undo F12 src/    undo those in the files of F12 and below src, of the last run that changed something
   glee runs undo --redo      restore the changes that the last undo reverted
   glee runs apply            bring the changes of the last run's worktree into this tree
   glee runs drop             forget them

@@ -4,10 +4,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use crate::cli::commands::history::runs::chosen::ChosenChanges;
 use crate::cli::commands::history::runs::lookup;
-use crate::cli::context::{
-    CommandError, CommandResult, Globals, RunArg, history, place, print, stream,
-};
+use crate::cli::context::{CommandError, CommandResult, Globals, history, place, print, stream};
 use crate::cli::style::{self, Style, columns};
 use crate::cli::ui::dialogs::questions::{self, AskError};
 use glee_model::domain::event::{EventKind, ReviewEvent, RunEvent};
@@ -36,13 +35,14 @@ the run, and deletes these files only with `--remove-new`.
 
 Examples:
   glee runs undo --dry-run           list the effect of an undo of the last run
-  glee runs undo                     undo the last run
+  glee runs undo                     undo the last run that changed something
+  glee runs undo F12 src/db.py       undo its changes in the files of F12 and in src/db.py
   glee runs undo 5f3a91c2 --force    discard your later changes that cannot be merged
   glee runs undo --redo              restore the undone changes
   glee runs undo --to old            write the tree from before the run into the folder `old`")]
 pub(crate) struct Args {
     #[command(flatten)]
-    run: RunArg,
+    chosen: ChosenChanges,
     /// Write the tree, as it was before the run, into this new or empty folder, and change no other file
     #[arg(long, value_name = "DIR", conflicts_with_all = ["force", "remove_new", "redo"])]
     to: Option<PathBuf>,
@@ -71,7 +71,10 @@ struct Found {
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
-    let found = Found::new(globals, &args.run.run)?;
+    let found = match args.chosen.run(globals)? {
+        Some(run) => Found::new(globals, run)?,
+        None => Found::newest(globals)?,
+    };
     match &args.to {
         Some(folder) => restore(globals, &found, folder),
         None => undo(args, globals, found),
@@ -110,6 +113,7 @@ fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
     let mut options = UndoOptions {
         forced,
         remove_new: args.remove_new,
+        only: args.chosen.paths(globals, &workspace, &run)?,
     };
     let direction = match args.redo {
         true => Direction::Redo,
@@ -147,9 +151,18 @@ fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
         true if files > 0 => journal
             .append(&run, RunEvent::RunRedone { files })
             .map(drop),
-        false if files > 0 || (is_whole && !was_undone) => journal
-            .append(&run, RunEvent::RunUndone { files })
-            .map(drop),
+        false if files > 0 || (is_whole && !was_undone) => {
+            let all = UndoOptions::default();
+            let rest = workspace.plan_undo(&run, &all, &state_dir)?;
+            let left = match &options.only {
+                Some(_) => rest.files.len() + rest.conflicts.len(),
+                None => 0,
+            };
+            let left = left as u64;
+            journal
+                .append(&run, RunEvent::RunUndone { files, left })
+                .map(drop)
+        }
         _ => Ok(()),
     }?;
     let text = summary(args.redo, &undone);
@@ -385,6 +398,13 @@ fn restore(globals: &Globals, found: &Found, folder: &Path) -> CommandResult {
 }
 
 impl Found {
+    /// The newest run that changed something, or the newest run.
+    fn newest(globals: &Globals) -> Result<Self, CommandError> {
+        let changed = lookup::open(globals).and_then(|(_, journal)| Ok(journal.newest_changed()?));
+        let run = changed.ok().flatten();
+        Self::new(globals, run.as_ref().map_or("last", |run| run.0.as_str()))
+    }
+
     fn new(globals: &Globals, text: &str) -> Result<Self, CommandError> {
         let (workspace, journal, run) = match lookup::find(globals, text) {
             Ok((workspace, _, run)) => {

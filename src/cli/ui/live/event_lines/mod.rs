@@ -223,7 +223,7 @@ impl EventLines {
                 lines.extend(self.screen.terminal.then(String::new));
                 lines
             }
-            RunEvent::RunUndone { files } => {
+            RunEvent::RunUndone { files, .. } => {
                 vec![format!("Undid the changes to {}", count(*files, "file"))]
             }
             RunEvent::RunRedone { files } => {

@@ -477,7 +477,7 @@ impl Fold {
             Op::Undo { run, redo } => {
                 let findings = self.findings.iter_mut().filter(|((of, _), _)| *of == run);
                 findings.for_each(|(_, known)| known.undone = !redo);
-                let undone = RunEvent::RunUndone { files: 1 };
+                let undone = RunEvent::RunUndone { files: 1, left: 0 };
                 let redone = RunEvent::RunRedone { files: 1 };
                 Some((run, if redo { redone } else { undone }.into()))
             }
