@@ -1,5 +1,5 @@
-//! The history under load: `glee disputes --recent 10` must not grow slower with what is recorded, and an event must
-//! be on the disk soon.
+//! The history under load: `glee disputes --recent 10` must not grow slower with what is recorded, an event must
+//! be on the disk soon, and a review of what was reviewed before must not wait for what is recorded.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -144,10 +144,10 @@ fn run(number: u64) -> RunId {
     RunId(format!("0190aaaa-0000-7000-8000-{number:012x}"))
 }
 
-fn fill(path: &Path, disputes: u64) {
+fn fill(path: &Path, disputes: u64, a_run: u64) {
     let mut journal = Journal::open(path).expect("a history");
-    for first in (1..=disputes).step_by(A_RUN as usize) {
-        let events = std::iter::once(plan()).chain((first..first + A_RUN).flat_map(dispute));
+    for first in (1..=disputes).step_by(a_run as usize) {
+        let events = std::iter::once(plan()).chain((first..first + a_run).flat_map(dispute));
         journal.append_all(&run(first), events).expect("events");
     }
 }
@@ -156,7 +156,7 @@ fn listing(bench: &mut Criterion) {
     let folder = tempfile::tempdir().expect("a folder");
     let sizes = [100_u64, 100_000].map(|size| (size, folder.path().join(format!("{size}.db"))));
     for (size, path) in &sizes {
-        fill(path, *size);
+        fill(path, *size, A_RUN);
     }
     let all = DisputeFilter {
         recent: Some(10),
@@ -233,5 +233,48 @@ fn appending(bench: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, listing, appending);
+/// A review that finds all answers in the history, beside the same review in a history with nothing else.
+fn identical_review(bench: &mut Criterion) {
+    let mut group = bench.benchmark_group("identical review");
+    group.sample_size(10);
+    for (name, runs) in [("baseline: no other run", 0), ("10,000 runs", 10_000)] {
+        let home = tempfile::tempdir().expect("a folder");
+        let project = home.path().join("project");
+        for number in 0..100 {
+            let folder = project.join(format!("src/part{number}"));
+            std::fs::create_dir_all(&folder).expect("a fresh folder");
+            let code = format!("fn find{number}(x: u32) -> u32 {{\n    x + {number}\n}}\n");
+            std::fs::write(folder.join("db.rs"), code.repeat(20)).expect("a written file");
+        }
+        let config = home.path().join(".config/glee");
+        std::fs::create_dir_all(&config).expect("a fresh folder");
+        let script = "cat > /dev/null; echo GLEE-REVIEW-END nonce=$GLEE_NONCE findings=0";
+        let agent = format!("  - {{name: r, role: reviewer, command: [sh, -c, '{script}']}}\n");
+        std::fs::write(
+            config.join("config.yml"),
+            format!("version: 1\nagents:\n{agent}"),
+        )
+        .expect("a written file");
+        let history = home.path().join("history.db");
+        fill(&history, runs, 1);
+        let review = || {
+            let status = Command::new(env!("CARGO_BIN_EXE_glee"))
+                .args(["review", "src", "--no-input", "--history"])
+                .arg(&history)
+                .current_dir(&project)
+                .env("HOME", home.path())
+                .env("GLEE_STATE_DIR", home.path().join("state"))
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .status();
+            assert!(status.is_ok_and(|status| status.success()));
+        };
+        review();
+        group.bench_function(name, |bench| bench.iter(review));
+    }
+    group.finish();
+}
+
+criterion_group!(benches, identical_review, listing, appending);
 criterion_main!(benches);

@@ -9,8 +9,8 @@ use glee_model::domain::event::{
     WatchEvent,
 };
 use glee_model::domain::{
-    AdvisoryStatus, Agent, AgentName, DebateMessage, FileChange, Finding, FindingId, ReusedFrom,
-    Role, RunId, Tag,
+    AdvisoryStatus, Agent, AgentName, DebateMessage, FileChange, Finding, FindingId, RawFinding,
+    ReusedFrom, Role, RunId, Tag,
 };
 use glee_protocol::text::printable;
 
@@ -444,6 +444,9 @@ impl EventLines {
         let time = style.faint(style::duration(millis));
         let mut lines = vec![format!("{} {name}  {text}  {time}", style.mark(glyph))];
         lines.extend(self.limited(call, answer));
+        if let CallAnswer::Review { findings, .. } = answer {
+            lines.extend(self.raised(findings));
+        }
         if let CallAnswer::Failed {
             hint: Some(hint), ..
         } = answer
@@ -455,6 +458,26 @@ impl EventLines {
             ));
         }
         lines
+    }
+
+    /// The findings of an answer while other reviewers work. They get their numbers when all answers are merged, and a
+    /// report follows at once where nobody else was asked.
+    fn raised(&self, findings: &[RawFinding]) -> Vec<String> {
+        if self.reviewers < 2 && self.shards < 2 {
+            return Vec::new();
+        }
+        let line = |finding: &RawFinding| {
+            let tag = finding.severity.to_string();
+            let place = finding.location().map(|place| format!(" {place}"));
+            format!(
+                "    {}{} {}",
+                self.style
+                    .paint(Color::of(&finding.severity), &printable::line(&tag)),
+                printable::line(&place.unwrap_or_default()),
+                printable::line(&finding.title)
+            )
+        };
+        findings.iter().map(line).collect()
     }
 
     /// Says until when the agent of a call is limited, and who goes on.
