@@ -2,10 +2,10 @@
 //!
 //! A [`Workspace`] is one work tree. Operations that read the tree change no file of the tree, and run no filter,
 //! hook, pager or external diff. Glee stores snapshots in the state folder, not in the user's repository. Of the
-//! refs in the user's repository, Glee creates and deletes only refs below `refs/glee/`. Only [`Workspace::undo`]
-//! and [`Workspace::redo`] write to the user's files. Many methods can fail because of git, the state folder or a
-//! missing recorded tree. The documentation of a method does not mention these causes, and lists only errors with
-//! other causes.
+//! refs in the user's repository, Glee creates and deletes only refs below `refs/glee/`; git itself lists the worktrees of
+//! runs there ([`worktree`]). Only [`Workspace::undo`], [`Workspace::redo`] and [`Workspace::apply`] write to the user's
+//! files. Many methods can fail because of git, the state folder or a missing recorded tree. The documentation of a method
+//! does not mention these causes, and lists only errors with other causes.
 
 pub mod advisories;
 pub mod code;

@@ -86,8 +86,12 @@ impl Workspace {
             private::write(&link, &wanted).map_err(WorkspaceError::state(&link))?;
         }
         let mut tree = Self::discover(&place)?;
-        if tree.repository.as_ref().map(|git| &git.common) != Some(&git.common) {
-            return Err(gone(run));
+        match &mut tree.repository {
+            // A hook of git can name another index, which is one of the home.
+            Some(found) if found.common == git.common => {
+                found.index = found.git_dir.join("index");
+            }
+            _ => return Err(gone(run)),
         }
         if let Ok(below) = self.start.strip_prefix(&self.root) {
             tree.start = tree.root.join(below);

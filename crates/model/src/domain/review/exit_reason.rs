@@ -31,6 +31,8 @@ pub enum ExitReason {
     /// An agent has reached a rate limit or a quota; the run can be resumed.
     Limited,
     /// The run still works; the time to wait for it is over.
+    // No run ends with it, so no outcome has it.
+    #[schemars(skip)]
     StillRunning,
     /// A signal ended the run.
     Signal(u8),
