@@ -1,5 +1,7 @@
 //! Tests of complete text reports.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use super::*;
 use crate::cli::report::options::{Detail, FixCommand, TextOptions};
 use crate::cli::report::view::FindingCounts;
