@@ -9,6 +9,7 @@ use super::*;
 use crate::root::Workspace;
 use glee_model::domain::{Advice as _, Coverage, RunId, Skip, SkipReason};
 
+mod apart;
 mod by_rule;
 mod diffs;
 mod fetched;
