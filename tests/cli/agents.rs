@@ -57,17 +57,24 @@ fn spec_14_an_effort_that_a_program_cannot_be_told_is_refused_before_anybody_is_
         "{wrong}"
     );
     assert_eq!(set("agents.writer.effort", "high").code, 0);
-    assert_eq!(set("agents.reader.effort", "high").code, 0);
-    let refused = sandbox.glee(&["review", "--reviewer", "reader", "a.rs"]);
-    assert_eq!(refused.code, 2, "{refused}");
+    let config = std::fs::read_to_string(sandbox.user_config()).expect("a configuration");
+    let refused_by_set = set("agents.reader.effort", "high");
+    // A file that somebody edited is refused by the review.
+    let edited = config.replace("name: reader", "name: reader, effort: high");
+    assert_ne!(edited, config);
+    std::fs::write(sandbox.user_config(), edited).expect("a written file");
+    let refused_by_review = sandbox.glee(&["review", "--reviewer", "reader", "a.rs"]);
     let message = "the effort `high` of agent `reader` cannot be set: the adapter `text` has no option for an effort";
-    assert!(refused.stderr.contains(message), "{refused}");
-    assert!(
-        refused
-            .stderr
-            .contains("hint: remove `agents.reader.effort`"),
-        "{refused}"
-    );
+    for refused in [refused_by_set, refused_by_review] {
+        assert_eq!(refused.code, 2, "{refused}");
+        assert!(refused.stderr.contains(message), "{refused}");
+        assert!(
+            refused
+                .stderr
+                .contains("hint: remove `agents.reader.effort`"),
+            "{refused}"
+        );
+    }
     assert!(!sandbox.exists("it-was-run"));
     assert_eq!(
         sandbox

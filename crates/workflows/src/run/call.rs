@@ -1,8 +1,8 @@
 //! Makes one call of an agent: sends the prompt, stores and redacts the output, and parses the answer.
 
-use tokio::task::spawn_blocking;
 use tracing::info;
 
+use crate::run::blocking::blocking;
 use crate::run::redaction::Redaction;
 use crate::run::resources::RunResources;
 use crate::run::write_guard::{Observation, WriteCheck};
@@ -38,8 +38,8 @@ impl RunResources {
             }
             let old = agents.read_old_code(asked);
             let text = outcome.answer.clone();
-            let answer = spawn_blocking(move || read(text, &call.request, &call.files, redaction));
-            let answer = unless_blind(joined(answer.await), &outcome.metadata, old);
+            let answer = blocking(move || read(text, &call.request, &call.files, redaction));
+            let answer = unless_blind(answer.await, &outcome.metadata, old);
             let observation = match check {
                 Some(check) => Some(check.observe().await),
                 None => None,
@@ -96,10 +96,6 @@ fn unless_blind(
         *problem = why;
     }
     answer
-}
-
-pub(crate) fn joined<T>(result: Result<T, tokio::task::JoinError>) -> T {
-    result.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
 }
 
 fn read(

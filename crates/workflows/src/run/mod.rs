@@ -7,6 +7,7 @@
 //! module `redaction` removes secrets. The module `ports` defines the interfaces that callers implement.
 
 pub mod attempts;
+mod blocking;
 pub mod budget;
 pub mod call;
 pub mod error;

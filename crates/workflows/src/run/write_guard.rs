@@ -12,9 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
-use tokio::task::spawn_blocking;
 
-use crate::run::call::joined;
+use crate::run::blocking::blocking;
 use glee_model::domain::event::{CallAnswer, CallId};
 use glee_workspace::guard::control_files::{ControlKind, control_kind};
 use glee_workspace::root::Workspace;
@@ -111,8 +110,7 @@ impl WriteCheck {
             drop(tokio::time::timeout_at(due, working.wait_for(|working| *working == 0)).await);
         }
         let of_call = Arc::clone(&shared);
-        let look = spawn_blocking(move || of_call.look(&workspace));
-        Observation(joined(look.await))
+        Observation(blocking(move || of_call.look(&workspace)).await)
     }
 }
 

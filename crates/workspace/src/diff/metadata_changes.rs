@@ -4,7 +4,7 @@
 use crate::Result;
 use crate::code::text_files;
 use crate::diff::unified;
-use crate::git::worktree_scan::{LINK, SUBMODULE};
+use crate::git::listed_index::{LINK, SUBMODULE};
 use crate::select::filter::{self, Before, Selected};
 use crate::select::notebook;
 use glee_model::domain::{SkipReason, number_of};

@@ -17,9 +17,9 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+use crate::git::listed_index::ListedIndex;
 use crate::git::objects::Objects;
 use crate::git::path_bytes;
-use crate::git::worktree_scan::ListedIndex;
 use crate::{Result, WorkspaceError};
 use glee_system::private;
 

@@ -126,7 +126,7 @@ proptest! {
         put(&tree.root(), &user);
 
         let options = UndoOptions::default();
-        let applied = home.apply(&run_id(), &options, &|_| true, &state).unwrap();
+        let applied = home.apply(&run_id(), &options, &state).unwrap();
         let now = found(&tree.root());
         if !applied.done.conflicts.is_empty() {
             prop_assert_eq!(now, user);
@@ -137,7 +137,7 @@ proptest! {
         prop_assert_eq!(applied.left, 0);
         home.remove_worktree(&run_id(), &state).unwrap();
         prop_assert!(home.worktrees(&state).is_empty());
-        let again = home.apply(&run_id(), &options, &|_| true, &state).unwrap();
+        let again = home.apply(&run_id(), &options, &state).unwrap();
         prop_assert_eq!(again.done.files, 0);
         let undone = home.undo(&run_id(), &options, &state).unwrap();
         prop_assert!(undone.conflicts.is_empty());

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use super::{findings, reviewers, summary};
 use crate::cli::report::options::{Detail, RenderOptions};
-use crate::cli::report::text::layout::{facts, heading, wrapped};
-use crate::cli::report::view::{self, FindingCounts, ReportedState, StateNote, View};
-use crate::cli::style::{Style, columns, count, pad, widest};
+use crate::cli::report::text::layout::{heading, wrapped};
+use crate::cli::report::view::{ReportedState, StateNote, View};
+use crate::cli::style::{columns, pad, widest};
 use glee_model::domain::{Outcome, SettledFinding};
 use glee_protocol::text::printable;
 
@@ -133,18 +133,4 @@ fn section(
         let _ = writeln!(text, "{}", style.faint(more));
     }
     text
-}
-
-/// The row of counts, and what the coder changed.
-pub(super) fn counts(out: &mut String, style: Style, outcome: &Outcome) {
-    let row = FindingCounts::of(outcome).row();
-    let changes = match outcome.changes.as_slice() {
-        [] => String::new(),
-        changes => {
-            let files = count(changes.len(), "file");
-            format!("the coder changed {files} {}", style.delta(changes))
-        }
-    };
-    let place = view::place_of_changes(outcome).unwrap_or_default();
-    facts(out, style, "  ", &[row, changes, printable::line(&place)]);
 }

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::{reviewers, screen};
+use super::reviewers;
 use crate::cli::report::options::{Detail, FixCommand, RenderOptions};
 use crate::cli::report::text::layout::{facts, heading, list, wrapped};
-use crate::cli::report::view;
-use crate::cli::style::{self, Color, Glyph, Style, columns, widest};
+use crate::cli::report::view::{self, FindingCounts};
+use crate::cli::style::{self, Color, Glyph, Style, columns, count, widest};
 use glee_model::domain::{
     Coverage, ExitReason, Failure, FindingState, Outcome, Proof, SettledFinding, Spent, UnreadFile,
 };
@@ -57,8 +57,22 @@ pub(crate) fn head(style: Style, outcome: &Outcome, detail: Detail) -> String {
     let mut text = String::new();
     let said: Vec<String> = [conclusion].into_iter().chain(proven).collect();
     facts(&mut text, style, &format!("{} ", style.mark(glyph)), &said);
-    screen::counts(&mut text, style, outcome);
+    counts(&mut text, style, outcome);
     text
+}
+
+/// The row of counts, and what the coder changed.
+fn counts(out: &mut String, style: Style, outcome: &Outcome) {
+    let row = FindingCounts::of(outcome).row();
+    let changes = match outcome.changes.as_slice() {
+        [] => String::new(),
+        changes => {
+            let files = count(changes.len(), "file");
+            format!("the coder changed {files} {}", style.delta(changes))
+        }
+    };
+    let place = view::place_of_changes(outcome).unwrap_or_default();
+    facts(out, style, "  ", &[row, changes, printable::line(&place)]);
 }
 
 pub(crate) fn verdict(style: Style, outcome: &Outcome) -> String {
