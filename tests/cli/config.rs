@@ -1065,3 +1065,66 @@ mod terminal {
         assert!(!sandbox.exists(".glee"));
     }
 }
+
+#[test]
+fn a_tag_that_becomes_mandatory_is_no_longer_optional() {
+    let sandbox = Sandbox::new();
+    // As `glee init` writes it.
+    sandbox.write(
+        ".glee/config.yml",
+        "version: 1\nreview:\n  opinions:\n    mandatory: [MUST]\n    optional: [SHOULD]\n  issues:\n    mandatory: [HIGH]\n    optional: [MEDIUM, LOW]\n",
+    );
+    let set = |key: &str, tags: &str| {
+        let set = sandbox.glee(&["config", "set", key, tags]);
+        assert_eq!(set.code, 0, "{set}");
+        set.stderr
+    };
+    let said = set("review.opinions.mandatory", "MUST,SHOULD");
+    assert!(said.contains("review.opinions.optional = []"), "{said}");
+    set("review.issues.optional", "HIGH,MEDIUM,LOW");
+    let list = out(&sandbox, &["config", "list"]);
+    for line in [
+        "review.opinions.mandatory = [MUST, SHOULD]",
+        "review.opinions.optional = []",
+        "review.issues.mandatory = []",
+        "review.issues.optional = [HIGH, MEDIUM, LOW]",
+    ] {
+        assert!(list.contains(line), "{line}\n{list}");
+    }
+    // What a file repeats is no difference.
+    set("review.opinions.mandatory", "MUST");
+    let list = out(&sandbox, &["config", "list"]);
+    let row = |key: &str| {
+        list.lines()
+            .find(|line| line.starts_with(key))
+            .map(str::to_owned)
+    };
+    let repeated = row("review.opinions.mandatory = [MUST]").expect("a row");
+    assert!(!repeated.contains(" * "), "{repeated}");
+    let changed = row("review.opinions.optional").expect("a row");
+    assert!(changed.contains(" * "), "{changed}");
+}
+
+#[test]
+fn a_second_judge_is_said_to_be_unused() {
+    let sandbox = Sandbox::new();
+    let connect = |name: &str| {
+        sandbox.glee(&[
+            "connect",
+            "builtin:referee",
+            "--role",
+            "judge",
+            "--name",
+            name,
+        ])
+    };
+    let first = connect("first");
+    assert!(!first.stderr.contains("is not used"), "{first}");
+    let second = connect("second");
+    assert!(
+        second
+            .stderr
+            .contains("`second` is not used: `first` was connected first"),
+        "{second}"
+    );
+}

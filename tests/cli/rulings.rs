@@ -221,7 +221,7 @@ fn a_shared_ruling_holds_in_clones_worktrees_moved_folders_and_ci() {
     std::fs::rename(&clone, &moved).expect("a moved folder");
     reviewed(&moved, "four", false);
     // A replay with a shared ruling has the same result.
-    let replayed = elsewhere(&sandbox, &moved, "four", false, &["runs", "replay"]);
+    let replayed = elsewhere(&sandbox, &moved, "four", false, &["-v", "runs", "replay"]);
     assert_eq!(replayed.code, 1, "{replayed}");
     assert!(
         replayed

@@ -36,6 +36,36 @@ fn a_review_and_its_records() {
 }
 
 #[test]
+fn the_first_screen_has_the_verdict_and_all_that_is_open() {
+    let sandbox = shop(unchanged);
+    for (args, verdict, open) in [
+        (
+            &["review", "examples/shop"][..],
+            "9 mandatory findings are open",
+            1..=9,
+        ),
+        (
+            &["review", "examples/shop", "--arbitrate"],
+            "1 dispute waits for you",
+            1..=1,
+        ),
+    ] {
+        let output = sandbox.glee(args);
+        // A screen of 24 lines has a line for the prompt.
+        let screen: Vec<&str> = output.stdout.lines().take(23).collect();
+        assert!(screen[0].contains(verdict), "{output}");
+        for number in open {
+            let tag = format!("[F{number}]");
+            assert!(
+                screen.iter().any(|line| line.contains(&tag)),
+                "{tag}: {output}"
+            );
+        }
+        assert!(screen.contains(&"Next"), "{output}");
+    }
+}
+
+#[test]
 fn people_and_settings() {
     let mut sandbox = Sandbox::new();
     sandbox.git_init();

@@ -353,3 +353,17 @@ fn secrets_that_agents_do_not_get_are_counted() {
         }
     }
 }
+
+#[test]
+fn a_branch_that_only_the_remote_has_is_suggested_with_its_remote() {
+    let sandbox = project(CLEAN);
+    sandbox.git(&["update-ref", "refs/remotes/origin/trunk", "HEAD"]);
+    let refused = sandbox.glee(&["review", "--base", "trunk"]);
+    assert_eq!(refused.code, 2, "{refused}");
+    assert!(
+        refused
+            .stderr
+            .contains("use an existing branch (`origin/trunk`, `main`)"),
+        "{refused}"
+    );
+}

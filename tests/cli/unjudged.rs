@@ -120,11 +120,17 @@ fn a_discard_by_the_route_closes_its_run_and_is_no_ruling() {
     let discard = ["--on-dispute", "discard"];
     let first = arbitrate(&sandbox, &discard);
     assert_eq!(first.code, 0, "{first}");
-    assert!(first.stdout.contains("DISCARDED (by policy)"), "{first}");
+    assert!(
+        first.stdout.contains("discarded by policy in dispute 1"),
+        "{first}"
+    );
     for _ in 0..2 {
         let next = arbitrate(&sandbox, &discard);
         assert_eq!(next.code, 0, "{next}");
-        assert!(next.stdout.contains("DISCARDED (by policy)"), "{next}");
+        assert!(
+            next.stdout.contains("discarded by policy in dispute 1"),
+            "{next}"
+        );
         assert!(!next.stdout.contains("already ruled"), "{next}");
     }
     assert_eq!(calls(&sandbox, "pen"), 1, "the objection is recorded");

@@ -35,7 +35,7 @@ fn spec_04_the_next_arbitration_settles_what_an_earlier_run_left_open() {
     let sandbox = left_open(ONE, Some(JUDGE));
     let next = sandbox.glee(&["review", "app.py", "--arbitrate"]);
     assert_eq!(next.code, 0, "{next}");
-    assert!(next.stdout.contains("DISMISS by scales"), "{next}");
+    assert!(next.stderr.contains("DISMISS by scales"), "{next}");
     assert_eq!(disputes(&sandbox), [refuted(1)], "it is the same dispute");
     let shown = sandbox.glee(&["disputes", "show", "1"]).stdout;
     assert!(
@@ -229,7 +229,7 @@ fn spec_08_small_words_are_true() {
     assert!(
         discarded
             .stdout
-            .contains("discarded: by policy in dispute 1"),
+            .contains("discarded by policy in dispute 1"),
         "{discarded}"
     );
     assert!(

@@ -177,6 +177,7 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
+    use glee_model::domain::Cwe;
 
     #[test]
     fn a_pattern_matches_as_with_git() {
@@ -205,5 +206,25 @@ mod tests {
             (Ok(Tag::Must), Ok(Tag::Critical))
         );
         assert!(tag("huge").unwrap_err().contains("critical, must, high"));
+    }
+
+    #[test]
+    fn a_category_is_a_word_a_weakness_or_a_rule() {
+        let mut finding = crate::cli::style::fixture::finding(1, Tag::Must, "a.py:1", "A defect");
+        let shown = |finding: &Finding, words: &str| {
+            let words = words.split(',').map(str::to_owned).collect();
+            let filter = FindingFilter {
+                category: words,
+                ..FindingFilter::default()
+            };
+            filter.shows(finding, Some("a.py"))
+        };
+        assert!(!shown(&finding, "bug"));
+        finding.raw.category = Some("Bug".to_owned());
+        assert!(shown(&finding, "security,bug") && !shown(&finding, "security"));
+        finding.raw.cwe = Cwe::parse("CWE-89");
+        assert!(shown(&finding, "cwe-89") && shown(&finding, "security"));
+        finding.raw.rule = Some("py-sql".to_owned());
+        assert!(shown(&finding, "py-sql") && !shown(&finding, "CWE-8"));
     }
 }

@@ -13,7 +13,7 @@ pub const LINK: u32 = 0o120_000;
 pub const SUBMODULE: u32 = 0o160_000;
 
 /// The seconds and nanoseconds of a time, each truncated to 32 bits as in git's index.
-pub(super) type Time = (u32, u32);
+pub(super) type IndexTime = (u32, u32);
 
 #[derive(Debug)]
 pub struct IndexEntry {
@@ -23,8 +23,8 @@ pub struct IndexEntry {
     /// The stage number in git's index: 1 to 3 for the versions of a file with a merge conflict, or 0 for other
     /// files.
     pub stage: u8,
-    pub(super) ctime: Time,
-    pub(super) mtime: Time,
+    pub(super) ctime: IndexTime,
+    pub(super) mtime: IndexTime,
     pub(super) ino: u32,
     pub(super) size: u32,
     /// Whether a sparse checkout excludes the file.
@@ -82,5 +82,5 @@ pub struct Scan {
     pub untracked: Vec<Vec<u8>>,
     /// The untracked folders that are git repositories.
     pub repositories: Vec<Vec<u8>>,
-    pub(super) index_written: Time,
+    pub(super) index_written: IndexTime,
 }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 use std::time::SystemTime;
 
-use crate::git::listed_index::{FileStat, IndexEntry, LINK, SUBMODULE, Scan, Time};
+use crate::git::listed_index::{FileStat, IndexEntry, IndexTime, LINK, SUBMODULE, Scan};
 use crate::git::path_bytes;
 use crate::git::plumbing::{Repository, object_id};
 use crate::{Result, WorkspaceError};
@@ -189,7 +189,7 @@ pub(crate) fn is_executable(meta: &Metadata) -> bool {
     meta.mode() & 0o100 != 0
 }
 
-fn times(meta: &Metadata) -> (Time, Time) {
+fn times(meta: &Metadata) -> (IndexTime, IndexTime) {
     (
         cut_time(meta.ctime(), meta.ctime_nsec()),
         cut_time(meta.mtime(), meta.mtime_nsec()),

@@ -443,8 +443,8 @@ fn other_judge(settings: &Settings, connected: &str) -> Option<String> {
     let first = &judges.first()?.name.0;
     judges.iter().all(|judge| judge.name.0 != connected).then(|| {
         format!(
-            "note: `{first}` still rules on disputes. Have `{connected}` rule alone: `glee disconnect {first}`; three judges \
-             can rule together: see `review.judge.panel`"
+            "note: `{connected}` is not used: `{first}` was connected first, and rules. Have `{connected}` rule: `glee \
+             disconnect {first}`; three judges can rule together: see `review.judge.panel`"
         )
     })
 }

@@ -240,9 +240,56 @@ fn set(globals: &Globals, key: &str, text: &str, user: bool) -> CommandResult {
     let value = config::typed(key, text)?;
     check_effort(globals, key, &value)?;
     let target = ConfigTarget::find(globals, user)?;
-    target.change(|text| edit::set(text, key, &value))?;
-    globals.say(&format!("{key} = {} ({})", plain(key, &value), target.name));
+    let others = lists_without(globals, key, &value, &target);
+    target.change(|text| {
+        let mut text = text.to_owned();
+        for (other, rest) in &others {
+            text = edit::set(&text, other, rest)?;
+        }
+        edit::set(&text, key, &value)
+    })?;
+    for (key, value) in others.iter().chain([&(key.to_owned(), value)]) {
+        globals.say(&format!("{key} = {} ({})", plain(key, value), target.name));
+    }
     overridden(globals, key, &target)
+}
+
+/// A tag is mandatory or optional. Returns the lists of the same file that lose tags to the new value of `key`.
+fn lists_without(
+    globals: &Globals,
+    key: &str,
+    value: &Value,
+    target: &ConfigTarget<'_>,
+) -> Vec<(String, Value)> {
+    let opposite = |key: &str| match key.rsplit_once('.') {
+        Some(("review.opinions" | "review.issues", list)) => match list {
+            "mandatory" => Some("optional"),
+            "optional" => Some("mandatory"),
+            _ => None,
+        },
+        _ => None,
+    };
+    let (Some(list), Some(tags), Ok((_, loaded))) =
+        (opposite(key), value.as_array(), settings::load(globals))
+    else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for of in ["review.opinions", "review.issues"] {
+        let other = format!("{of}.{list}");
+        let Some(Setting { origin, value }) = loaded.values.get(&other) else {
+            continue;
+        };
+        let Some(known) = value.as_array() else {
+            continue;
+        };
+        let rest: Vec<&Value> = known.iter().filter(|tag| !tags.contains(tag)).collect();
+        let is_of_file = matches!(origin, Origin::File { owner, .. } if *owner == target.owner);
+        if is_of_file && rest.len() < known.len() {
+            found.push((other, json!(rest)));
+        }
+    }
+    found
 }
 
 /// Fails if the value is an effort of a known agent whose program takes none: a review would refuse it.
@@ -323,7 +370,9 @@ fn list(globals: &Globals, origin: bool) -> CommandResult {
             lines.push('\n');
         }
         section = of;
-        let mark = if setting.origin == Origin::Default {
+        // A value that a file repeats differs from nothing.
+        let default = schema::of_setting(key).map(|known| &known.default);
+        let mark = if setting.origin == Origin::Default || default == Some(&setting.value) {
             ' '
         } else {
             '*'

@@ -7,7 +7,7 @@ use crate::cli::report::options::{Detail, RenderOptions};
 use crate::cli::report::text::layout::{heading, wrapped};
 use crate::cli::report::view::{ReportedState, StateNote, View};
 use crate::cli::style::{columns, pad, widest};
-use glee_model::domain::{Outcome, SettledFinding};
+use glee_model::domain::{FindingState, Outcome, SettledFinding};
 use glee_protocol::text::printable;
 
 /// The lines of a small terminal, without that of the prompt.
@@ -110,8 +110,12 @@ fn section(
     // One long path does not take the titles from all other lines.
     let places = widest(leading.iter().map(|settled| place(settled))).min(style.width / 2);
     let word = |settled: &SettledFinding| {
-        let StateNote { word, color, .. } = view.state(settled);
-        style.paint(color, word)
+        let StateNote { word, color, note } = view.state(settled);
+        // Nobody ruled on what a policy or a person discarded, so it says who did.
+        match settled.state {
+            FindingState::Discarded => style.paint(color, format!("{word} {note}").trim_end()),
+            _ => style.paint(color, word),
+        }
     };
     let words = widest(leading.iter().map(|settled| word(settled)));
     let mut text = heading(style, title, "");

@@ -738,8 +738,15 @@ fn what_a_coder_does_beyond_editing_code_is_told() {
         )
         .on("c", "respond", reaches);
     let left = bench.review(Mode::Fix, runner);
+    let [controls, unasked] = left.ended.outcome.notices.as_slice() else {
+        panic!("{:?}", left.ended.outcome.notices)
+    };
     assert_eq!(
-        left.ended.outcome.notices,
-        ["c created `.claude/settings.json`, which controls the tools that open this tree"]
+        controls,
+        "c created `.claude/settings.json`, which controls the tools that open this tree"
+    );
+    assert!(
+        unasked.contains("that no finding names: .claude/settings.json; "),
+        "{unasked}"
     );
 }
