@@ -64,6 +64,11 @@ impl Viewer {
         }
     }
 
+    /// Whether a long text scrolls out of the screen, because no pager shows it.
+    pub(crate) fn scrolls(&self) -> bool {
+        self.size.is_some() && self.pager.is_none()
+    }
+
     pub(crate) fn links(&self) -> Option<&PlaceLinks> {
         self.links.as_ref()
     }

@@ -38,6 +38,8 @@ pub struct TextOptions<'a> {
     /// If a filter is given, the report shows only matching findings and disputes. The counts of the summary
     /// include all findings.
     pub(crate) filter: Option<&'a ReportFilter>,
+    /// Whether the end of the report is what stays on the screen: a terminal without a pager.
+    pub(crate) is_read_from_end: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -127,6 +127,7 @@ impl RunReport<'_> {
             let options = TextOptions {
                 links: viewer.links(),
                 filter: self.filter,
+                is_read_from_end: viewer.scrolls(),
             };
             let text = render(outputs.stdout, globals.style(), detail, options);
             if let Err(error) = viewer.show(&text) {

@@ -16,7 +16,8 @@ const ROWS: usize = 23;
 const TITLE: usize = 12;
 
 /// A report with everything that is open. If it has few lines, it shows the open findings in full in place of their
-/// lines; otherwise they follow below the lines. With [`Detail::Full`], all findings follow, the changes and the disputes.
+/// lines; otherwise they follow below the screen, or stand above it where the end is read first. With [`Detail::Full`],
+/// these are all findings, the changes and the disputes.
 ///
 /// `shown` is the outcome without what a filter hides.
 pub(super) fn render(
@@ -43,9 +44,13 @@ pub(super) fn render(
         &summary::next(outcome, options),
     ]
     .concat();
+    let with_full = |screen: &str| match options.text.is_read_from_end {
+        true => joined(&[in_full, screen]),
+        false => joined(&[screen, in_full]),
+    };
     if options.detail == Detail::Full {
         let settled = settled_within(usize::MAX);
-        return joined(&[&head, &open_lines, &settled, &foot, in_full]);
+        return with_full(&joined(&[&head, &open_lines, &settled, &foot]));
     }
     let whole = joined(&[&head, in_full, &settled_within(usize::MAX), &foot]);
     if whole.lines().count() <= ROWS {
@@ -53,7 +58,7 @@ pub(super) fn render(
     }
     let others = joined(&[&head, &open_lines, &foot]).lines().count();
     let settled = settled_within(ROWS.saturating_sub(others + 2));
-    joined(&[&head, &open_lines, &settled, &foot, in_full])
+    with_full(&joined(&[&head, &open_lines, &settled, &foot]))
 }
 
 /// Separates the sections that are not empty by empty lines.

@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         whole: found.outcome(),
         text: TextOptions {
             links: viewer.links(),
-            filter: None,
+            ..TextOptions::default()
         },
     };
     let shown: Vec<String> = ids
