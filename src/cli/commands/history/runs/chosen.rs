@@ -11,7 +11,8 @@ use glee_workspace::root::Workspace;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ChosenChanges {
-    /// The id of the run, then only these files, folders and findings of it; without an id, they are those of the last run
+    /// The id of the run, then only these files, folders and findings of it. Without an id, `undo` takes the last run that
+    /// changed something, and `apply` the last run
     #[arg(value_name = "RUN|PATH|FINDING")]
     words: Vec<String>,
 }
