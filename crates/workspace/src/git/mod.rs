@@ -10,6 +10,7 @@ pub mod objects;
 pub mod path_bytes;
 pub(crate) mod plumbing;
 pub mod remote_address;
+mod revisions;
 pub(crate) mod shared_rulings;
 mod stacked;
 pub(crate) mod worktree_scan;

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::diff::changed_files;
+use crate::diff::both_sides;
 use crate::git::{GitObject, LINK, Objects, Repository, SUBMODULE, path_bytes, records};
 use crate::select::Attributes;
 use crate::snapshot::manifest::{FileKind, ManifestEntry, TreeId, differing};
@@ -153,7 +153,7 @@ impl Comparison {
         let indexed = self.objects.read(id, COMPARED)?.bytes();
         let side = self.objects.read(&side.id, COMPARED)?.bytes();
         Ok(
-            matches!((indexed, side), (Ok(indexed), Ok(side)) if indexed == changed_files::without_cr(&side)),
+            matches!((indexed, side), (Ok(indexed), Ok(side)) if indexed == both_sides::without_cr(&side)),
         )
     }
 
@@ -178,7 +178,7 @@ impl Comparison {
             return Ok(None);
         }
         let bytes = match side.kind == FileKind::File && self.converts_line_ends(path) {
-            true => changed_files::without_cr(&bytes),
+            true => both_sides::without_cr(&bytes),
             false => bytes,
         };
         let call = git.call(["hash-object", "-w", "--no-filters", "-t", "blob", "--stdin"]);

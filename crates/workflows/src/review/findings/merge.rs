@@ -8,21 +8,20 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::review::code::edits;
 use crate::review::findings::numbered::{NewFinding, Numbered};
+use crate::review::findings::places::{KnownPaths, at_line_zero};
 use crate::review::findings::round::{Round, RoundContext, TextOf};
 use crate::review::findings::{pairs, recognition, replacement};
 use crate::review::state::{ReviewState, raised::RaisedFinding};
 use glee_model::domain::event::{CallAnswer, CallId, EventKind, Purpose, ReviewEvent};
 use glee_model::domain::{
-    AdvisoryStatus, AgentName, Confidence, Corroboration, Finding, FindingId, Location, Position,
-    RawFinding, Restated, Role, Severity, Untrusted,
+    AdvisoryStatus, AgentName, Confidence, Corroboration, Finding, FindingId, Position, RawFinding,
+    Restated, Role, Severity, Untrusted,
 };
 use glee_model::rules::consensus::{
     self, CheckedEvidence, Debate, Group, GroupState, Level, Member,
 };
 use glee_model::rules::review::{mandatory, reversal};
 use glee_protocol::merge_input;
-use glee_protocol::request::SourceFile;
-use glee_protocol::text::location;
 use glee_store::config::settings::{Advisories, OlderFindings};
 use glee_store::history::queries::rows::Binding;
 use glee_workspace::advisories::check;
@@ -38,9 +37,6 @@ struct Known {
     origins: HashMap<String, FindingId>,
     older: BTreeSet<String>,
 }
-
-/// The files to which the paths in an answer refer.
-type KnownPaths = HashMap<String, Option<String>>;
 
 impl RoundContext<'_> {
     pub fn merge(&self, bindings: &[Binding]) -> Vec<EventKind> {
@@ -291,83 +287,6 @@ impl RoundContext<'_> {
         self.sources.text(self.round, path, self.workspace)
     }
 
-    /// Whether a mandatory finding names a file or a line that does not exist.
-    pub(crate) fn is_misplaced(&self, member: &Member) -> bool {
-        let has_place = member.raw.file.is_none() || member.anchor.is_some();
-        !has_place && self.lists.is_mandatory(&member.raw.severity)
-    }
-
-    fn has_line(&self, place: &Location) -> bool {
-        // The lines of a finding about a deleted file are those before the change, of which not all are known.
-        let file = self.sources.file(self.round, &place.file);
-        if file.is_some_and(SourceFile::is_deleted) {
-            return true;
-        }
-        let lines = self.text(&place.file).lines().count().max(1);
-        place
-            .line
-            .is_none_or(|line| (1..=lines).contains(&(line as usize)))
-    }
-
-    /// The only place of the code that a finding quotes: in the file that it names, or else in the files under review.
-    fn quoted(&self, raw: &RawFinding, place: &Location) -> Option<Location> {
-        let named = self.known_path(&place.file);
-        let paths = named.map_or_else(|| self.paths(), |path| vec![path]);
-        let texts: Vec<(String, String)> = paths
-            .into_iter()
-            .map(|path| (path.clone(), self.text(&path)))
-            .collect();
-        let (path, line) = citation::quoted_place(raw, &texts)?;
-        Some(Location::line(path, line))
-    }
-
-    /// Returns the path of the file to which `path` refers. If `path` is only a file name, `path` refers to the
-    /// only reviewed file with this name. Returns `None` if no file or several files match.
-    fn known_path(&self, path: &str) -> Option<String> {
-        let path = path.trim().trim_matches(['`', '"', '\'']);
-        let plain = path.strip_prefix("./").unwrap_or(path);
-        if self.sources.file(self.round, plain).is_some() {
-            return Some(plain.to_owned());
-        }
-        self.workspace.resolve(path).or_else(|| {
-            let paths = self.paths();
-            let mut named = paths
-                .iter()
-                .filter(|known| known.rsplit('/').next() == Some(plain));
-            named.next().filter(|_| named.next().is_none()).cloned()
-        })
-    }
-
-    /// Replaces the path of a place by the path of the file to which the place refers. Returns `false` if no file or
-    /// several files match.
-    fn resolve(&self, place: &mut Location, known: &mut KnownPaths) -> bool {
-        if place.line.is_none()
-            && let Some((path, line, end_line)) = location::split(&place.file)
-            && let Some(file) = self.looked_up(path, known)
-        {
-            *place = Location {
-                file,
-                line: Some(line),
-                end_line,
-            };
-            return true;
-        }
-        match self.looked_up(&place.file, known) {
-            Some(file) => {
-                place.file = file;
-                true
-            }
-            None => false,
-        }
-    }
-
-    fn looked_up(&self, path: &str, known: &mut KnownPaths) -> Option<String> {
-        if !known.contains_key(path) {
-            known.insert(path.to_owned(), self.known_path(path));
-        }
-        known[path].clone()
-    }
-
     /// Makes the findings of each group. Every member of a group is a finding of its own. Members that say the same in
     /// the same words are one finding. The first finding of a group is its head.
     pub fn groups(
@@ -528,18 +447,6 @@ impl RoundContext<'_> {
         finding.reverses = reversed(self.state, &finding);
         finding
     }
-}
-
-/// A finding at line 0 of a file, which is no line, so that the place is still in its title.
-fn at_line_zero(raw: &RawFinding) -> Option<RawFinding> {
-    let (place, title) = raw.title.as_written().split_once(' ')?;
-    let path = place.trim_end_matches(':').strip_suffix(":0")?;
-    let is_place = raw.file.is_none() && path.contains(['.', '/']);
-    is_place.then(|| RawFinding {
-        file: Some(path.to_owned()),
-        title: title.trim().into(),
-        ..raw.clone()
-    })
 }
 
 /// A group has at most one exact fix, because its members propose to replace the same lines. Members that propose

@@ -5,6 +5,7 @@
 //! and defends what in a debate, and `debate` concludes it.
 //! `convergence` tells whether rounds raise findings in the last fix again and again.
 //! `numbered` gives the findings their numbers, `numbers` finds the problems that they continue, and `edited` those whose code was edited.
+//! `places` finds the files and lines that findings mean.
 //! `pairing` finds the anchors that describe the same problem. `recognition` and `relations` compare the findings with earlier disputes from `earlier_records`. `round`
 //! defines the data that `recognition` and `relations` require. `replacement` checks the replacement lines that
 //! reviewers propose. `separation` gives the members that a ruling leaves out a number of their own.
@@ -19,6 +20,7 @@ pub mod numbered;
 pub mod numbers;
 pub mod pairing;
 pub mod pairs;
+mod places;
 pub mod recognition;
 pub(crate) mod relations;
 mod replacement;

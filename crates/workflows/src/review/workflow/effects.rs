@@ -187,7 +187,7 @@ impl ReviewWorkflow {
     }
 
     pub(super) fn open_disputes(&mut self) -> Result<(), RunError> {
-        let due = schedule::unopened(&self.state);
+        let due = schedule::disputes::unopened(&self.state);
         let sides = due.iter().map(|members| self.state.sides(members));
         let events = self
             .resources

@@ -102,7 +102,7 @@ impl Workflow for ReviewWorkflow {
         let open = open
             .filter_map(|number| self.state.disputes.get(number))
             .filter(|dispute| dispute.is_open());
-        schedule::of_disputes(&self.state, &policy, open)
+        schedule::disputes::of_open(&self.state, &policy, open)
     }
 
     fn request(&mut self, id: &CallId) -> Result<Prepared, RunError> {
@@ -182,21 +182,21 @@ impl Workflow for ReviewWorkflow {
             ReviewEffect::OpenDisputes => self.open_disputes()?,
             ReviewEffect::CarryOn => self.carry_on()?,
             ReviewEffect::Send(dispute) => {
-                drop(self.append(schedule::sent(&self.state, *dispute))?)
+                drop(self.append(schedule::disputes::sent(&self.state, *dispute))?)
             }
             ReviewEffect::Rule(dispute) => self.rule(*dispute)?,
             ReviewEffect::Settle(disputes) => {
                 let settled = disputes.iter().filter_map(|dispute| {
                     Some(EventKind::from(DisputeEvent::DisputeSettled {
                         dispute: *dispute,
-                        settlement: schedule::settlement(&self.state, *dispute)?,
+                        settlement: schedule::disputes::settlement(&self.state, *dispute)?,
                     }))
                 });
                 let settled: Vec<EventKind> = settled.collect();
                 self.append_all(settled)?;
             }
             ReviewEffect::Reply(dispute) => {
-                self.append_all(schedule::replied(&self.state, *dispute))?;
+                self.append_all(schedule::disputes::replied(&self.state, *dispute))?;
             }
             ReviewEffect::NextRound { round } => self.next_round(*round)?,
         }

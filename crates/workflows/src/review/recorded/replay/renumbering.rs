@@ -120,7 +120,7 @@ impl Replay<'_> {
             .max()
             .map_or(0, |number| number.0);
         let mut opened = Vec::new();
-        for members in schedule::unopened(&self.state) {
+        for members in schedule::disputes::unopened(&self.state) {
             let id = members[0];
             let findings = members.iter().filter_map(|id| self.state.finding(*id));
             let mut matches: BTreeMap<DisputeNumber, usize> = BTreeMap::new();

@@ -1,0 +1,237 @@
+//! The steps that are due for disputes: opening, choosing a route, asking judges and people, and settling.
+
+use std::collections::BTreeSet;
+
+use crate::review::schedule::{
+    DisputeQuestion, ReviewEffect, ReviewStep, SchedulePolicy, ask, is_invalid,
+};
+use crate::review::state::ReviewState;
+use crate::run::workflow::Step;
+use glee_model::domain::event::{CallAnswer, DisputeEvent, EventKind, Mode, Purpose, Settlement};
+use glee_model::domain::{
+    Answer, Disposition, Dispute, DisputeNumber, Finding, FindingId, Response, Route, Ruler,
+    RulingWord, Untrusted,
+};
+use glee_model::rules::review::objections;
+use glee_model::rules::review::progress::Stance;
+
+pub(super) fn due(
+    state: &ReviewState,
+    policy: &SchedulePolicy,
+    parked: &BTreeSet<DisputeNumber>,
+) -> Vec<ReviewStep> {
+    if state
+        .findings
+        .iter()
+        .any(|finding| is_unopened(state, finding))
+    {
+        return vec![Step::Effect(ReviewEffect::OpenDisputes)];
+    }
+    if policy.mode == Mode::Arbitrate && !state.left_open().is_empty() {
+        return vec![Step::Effect(ReviewEffect::CarryOn)];
+    }
+    let open = state
+        .disputes
+        .values()
+        .filter(|dispute| dispute.is_open() && !parked.contains(&dispute.number));
+    let mut steps: Vec<ReviewStep> = Vec::new();
+    let mut asks = false;
+    for step in of_open(state, policy, open) {
+        // A person is asked one question at a time. Judges can rule on other disputes before the person answers.
+        let is_question = matches!(step, Step::Prompt(DisputeQuestion::Route(_)));
+        if !(is_question && asks) {
+            steps.push(step);
+        }
+        asks |= is_question;
+    }
+    steps
+}
+
+/// The steps that are due for open disputes. One step settles all disputes that can be settled.
+pub(crate) fn of_open<'a>(
+    state: &ReviewState,
+    policy: &SchedulePolicy,
+    open: impl Iterator<Item = &'a Dispute>,
+) -> Vec<ReviewStep> {
+    let mut steps = Vec::new();
+    let mut settled = Vec::new();
+    for step in open.flat_map(|dispute| of_dispute(state, policy, dispute)) {
+        match step {
+            Step::Effect(ReviewEffect::Settle(numbers)) => settled.extend(numbers),
+            step => steps.push(step),
+        }
+    }
+    if !settled.is_empty() {
+        steps.insert(0, Step::Effect(ReviewEffect::Settle(settled)));
+    }
+    steps
+}
+
+fn of_dispute(state: &ReviewState, policy: &SchedulePolicy, dispute: &Dispute) -> Vec<ReviewStep> {
+    let number = dispute.number;
+    let is_reopened = state.reopened.contains(&number);
+    // Without `--arbitrate`, no step is due for a dispute about the coder's objection until the dispute is
+    // reopened.
+    if policy.mode != Mode::Arbitrate && !is_reopened && !state.is_judged_first(&dispute.finding) {
+        return Vec::new();
+    }
+    if let Some(step) = reply(state, dispute) {
+        return vec![step];
+    }
+    let step = match (state.last_ruling(dispute), dispute.route) {
+        (None, None) if !is_reopened && state.is_sent_to_judge(&dispute.finding) => {
+            Step::Effect(ReviewEffect::Send(number))
+        }
+        (None, None) => Step::Prompt(DisputeQuestion::Route(number)),
+        (None, Some(Route::Discard)) => Step::Effect(ReviewEffect::Settle(vec![number])),
+        (None, Some(Route::Human)) => Step::Prompt(DisputeQuestion::Ruling(number)),
+        (None, Some(Route::Judge)) => return judges(state, number),
+        (Some(record), _) => match (record.ruling.ruling, &record.by) {
+            // A judge that gave no valid ruling is not uncertain, so the dispute stays open whatever is configured.
+            (RulingWord::Escalate, Ruler::Judge { .. } | Ruler::Panel)
+                if record.by_rule || policy.escalate_to != Route::Discard =>
+            {
+                Step::Prompt(DisputeQuestion::Ruling(number))
+            }
+            _ => Step::Effect(ReviewEffect::Settle(vec![number])),
+        },
+    };
+    vec![step]
+}
+
+/// The findings about which a dispute is due. Members of one group to which the same objection was made are one dispute.
+pub(crate) fn unopened(state: &ReviewState) -> Vec<Vec<FindingId>> {
+    let mut due: Vec<Vec<FindingId>> = Vec::new();
+    for finding in state
+        .findings
+        .iter()
+        .filter(|finding| is_unopened(state, finding))
+    {
+        // The findings are in the order of their ids, so the members of a group follow each other.
+        let mut of_group = due
+            .iter_mut()
+            .rev()
+            .take_while(|members| members[0].number == finding.id.number);
+        let known = of_group.find(|members| {
+            let first = state.finding(members[0]);
+            first.is_some_and(|first| is_one_dispute(state, first, finding))
+        });
+        match known {
+            Some(members) => members.push(finding.id),
+            None => due.push(vec![finding.id]),
+        }
+    }
+    due
+}
+
+fn is_unopened(state: &ReviewState, finding: &Finding) -> bool {
+    let progress = state.progress(finding.id);
+    !progress.has_dispute()
+        && (finding.reverses.is_some()
+            || state.is_judged_first(finding)
+            || progress.stance(finding.mandatory) == Stance::Dispute)
+}
+
+fn is_one_dispute(state: &ReviewState, one: &Finding, other: &Finding) -> bool {
+    let [objection, other_objection] = [one, other].map(|finding| {
+        let response = state.progress(finding.id).response.as_ref()?;
+        Some((&response.text, &response.evidence))
+    });
+    one.reverses.is_none()
+        && other.reverses.is_none()
+        && match (state.is_judged_first(one), state.is_judged_first(other)) {
+            (true, true) => true,
+            (false, false) => objection == other_objection,
+            (true, false) | (false, true) => false,
+        }
+}
+
+pub(crate) fn sent(state: &ReviewState, dispute: DisputeNumber) -> EventKind {
+    let has_judge = state.judges().next().is_some();
+    EventKind::Dispute(DisputeEvent::RouteChosen {
+        dispute,
+        route: if has_judge {
+            Route::Judge
+        } else {
+            Route::Human
+        },
+        person: None,
+    })
+}
+
+/// A coder whose objection a person answered is asked again. If it gives no valid reply, nothing is due from it.
+fn reply(state: &ReviewState, dispute: &Dispute) -> Option<ReviewStep> {
+    let number = dispute.number;
+    if dispute.conceded().is_some() {
+        return Some(Step::Effect(ReviewEffect::Settle(vec![number])));
+    }
+    dispute.unreplied()?;
+    if replied(state, number).is_some() {
+        return Some(Step::Effect(ReviewEffect::Reply(number)));
+    }
+    let (coder, purpose) = state.reply_of(dispute)?;
+    ask(state, coder, purpose, is_invalid)
+}
+
+/// What the coder replied to the last answer of a person: its objection, or IMPLEMENTED for all members of the dispute.
+pub(crate) fn replied(state: &ReviewState, number: DisputeNumber) -> Option<EventKind> {
+    let dispute = state.disputes.get(&number)?;
+    let (coder, purpose) = state.reply_of(dispute)?;
+    let (_, call) = state.last_call(coder, &purpose)?;
+    let CallAnswer::Respond { responses, .. } = &call.answer else {
+        return None;
+    };
+    let is_objection = |response: &&Response| response.answer != Answer::Implemented;
+    let response = responses.iter().find(is_objection).or(responses.first())?;
+    Some(EventKind::Dispute(DisputeEvent::CoderReplied {
+        dispute: number,
+        response: response.clone(),
+    }))
+}
+
+fn judges(state: &ReviewState, dispute: DisputeNumber) -> Vec<ReviewStep> {
+    if state.judges().next().is_none() {
+        return vec![Step::Prompt(DisputeQuestion::Ruling(dispute))];
+    }
+    let asks: Vec<ReviewStep> = state
+        .judges()
+        .filter_map(|judge| ask(state, &judge.name, Purpose::Judge { dispute }, is_invalid))
+        .collect();
+    if asks.is_empty() {
+        vec![Step::Effect(ReviewEffect::Rule(dispute))]
+    } else {
+        asks
+    }
+}
+
+/// Returns the settlement that follows from the last ruling on a dispute. If this ruling does not decide the
+/// dispute, the finding is discarded.
+pub(crate) fn settlement(state: &ReviewState, number: DisputeNumber) -> Option<Settlement> {
+    let dispute = state.disputes.get(&number)?;
+    if let Some(answered) = dispute.conceded() {
+        return Some(Settlement {
+            disposition: Disposition::Enforced,
+            by: Ruler::Human(answered.by.clone()),
+            reason: answered.answer.clone(),
+            until: None,
+        });
+    }
+    let ruled = state.last_ruling(dispute).and_then(|record| {
+        let disposition = objections::disposition(&record.ruling)?;
+        Some(Settlement {
+            disposition,
+            by: record.by.clone(),
+            reason: record.ruling.rationale.clone(),
+            until: None,
+        })
+    });
+    Some(ruled.unwrap_or_else(|| Settlement {
+        disposition: Disposition::Discarded,
+        by: match state.chosen.get(&number) {
+            Some(person) => Ruler::Human(person.clone()),
+            None => Ruler::Policy,
+        },
+        reason: Untrusted::default(),
+        until: None,
+    }))
+}
