@@ -126,7 +126,7 @@ fn another_reviewer_reads_what_the_rules_cannot() {
 }
 
 #[test]
-fn the_configuration_alone_is_no_target() {
+fn the_configuration_of_the_project_is_no_code() {
     let sandbox = Sandbox::new();
     sandbox.git_init();
     sandbox.write("a.py", "x = 1\n");
@@ -147,7 +147,13 @@ fn the_configuration_alone_is_no_target() {
         "the embedded reviewer cannot read it"
     );
     sandbox.write("a.py", "x = 2\n");
-    assert_eq!(sandbox.glee(&["review"]).code, 0);
+    let reviewed = json(&sandbox.glee(&["review", "--format", "json"]).stdout);
+    assert_eq!(reviewed["proof"]["covered"][0]["file"], "a.py");
+    assert_eq!(reviewed["proof"]["skipped"][0]["reason"], "configuration");
+    commit(&sandbox, "Configure");
+    sandbox.write(".glee/config.yml", format!("{EMBEDDED}# more\n"));
+    let reviewed = sandbox.glee(&["review"]);
+    assert!(reviewed.stdout.contains("Nothing to review"), "{reviewed}");
 }
 
 #[test]

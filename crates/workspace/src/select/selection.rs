@@ -174,6 +174,15 @@ impl Selection {
         self.deleted += other.deleted;
     }
 
+    /// Skips the file with this path, if it is selected.
+    pub fn leave_out(&mut self, path: &str, reason: SkipReason) {
+        let before = self.files.len();
+        self.files.retain(|file| file.path != path);
+        if self.files.len() < before {
+            self.skip(path.as_bytes(), reason);
+        }
+    }
+
     pub fn skip(&mut self, path: &[u8], reason: SkipReason) {
         self.skipped.push(filter::skip(path, reason));
     }

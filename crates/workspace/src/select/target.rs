@@ -20,7 +20,7 @@ use crate::{Result, Workspace, WorkspaceError};
 use glee_model::domain::{Skip, SkipReason};
 use glee_protocol::request::SourceFile;
 use glee_store::config::closest;
-use glee_store::config::files::{paths, rulings};
+use glee_store::config::files::paths;
 
 /// If a file is missing, Glee compares its name with at most this number of names in the same folder.
 const SEARCHED: usize = 10_000;
@@ -35,7 +35,7 @@ impl Workspace {
                 .as_ref()
                 .ok_or_else(|| WorkspaceError::NotGit(description.clone()))
         };
-        let selection = match spec {
+        let mut selection = match spec {
             TargetSpec::Uncommitted => {
                 let git = git()?;
                 let base = git.head.as_deref();
@@ -53,13 +53,12 @@ impl Workspace {
             TargetSpec::Diff { name, text } => self.select_diff(name, text, options)?,
             TargetSpec::Paths(paths) => self.select_paths(paths, options)?,
         };
-        let mut target = self.finish(selection, description, options);
         // If the configuration of the base controls the review, an edit of the configuration is a part of the change.
         let is_steered = self.recorded_ignores.is_some();
-        if *spec == TargetSpec::Uncommitted && !is_steered && is_only_config(&target) {
-            target.leave_out(SkipReason::Configuration);
+        if *spec == TargetSpec::Uncommitted && !is_steered {
+            selection.leave_out(paths::PROJECT_FILE, SkipReason::Configuration);
         }
-        Ok(target)
+        Ok(self.finish(selection, description, options))
     }
 
     pub fn finish(
@@ -295,18 +294,6 @@ impl GitCall {
 }
 
 /// Whether all changed files belong to Glee's configuration. Shared rulings do not count as configuration.
-fn is_only_config(target: &Target) -> bool {
-    let folder = format!("{}/", paths::PROJECT_FOLDER);
-    let files = target
-        .files
-        .iter()
-        .map(|file| &file.path)
-        .chain(target.skipped.iter().map(|skip| &skip.file));
-    files
-        .into_iter()
-        .all(|file| file.starts_with(&folder) && !rulings::is_shared(file))
-}
-
 fn describe(spec: &TargetSpec) -> String {
     match spec {
         TargetSpec::Uncommitted => "uncommitted changes".to_owned(),
