@@ -237,11 +237,9 @@ def turn_hook(program: Program, server: Server) -> list[str]:
     fix = {"do": "shell", "command": f"sed -i s/md5/sha256/ work.py && {GLEE} answer F1 implemented"}
     object = {"do": "shell", "command": f"{GLEE} answer F1 disagree --reason 'a cache key' --evidence work.py:3; true"}
     problems = []
-    for ruling, steps, kept, most in [
-        ("none", [fix], False, 6),
-        ("DISMISS", [object], True, 6),
-        ("ENFORCE", [object, fix], False, 7),
-    ]:
+    for ruling, steps, kept in [("none", [fix], False), ("DISMISS", [object], True), ("ENFORCE", [object, fix], False)]:
+        # A run without a detour asks for the file, is told that it is written, asks for each step, and says that it is done.
+        most = 2 + len(steps) + 1 + 2
         with Scene(program, server) as scene:
             (scene.top / "ruling").write_text(ruling)
             bin = scene.home / "bin"
