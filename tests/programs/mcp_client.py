@@ -131,11 +131,23 @@ async def unruled():
         async with client(elicitation_callback=answer) as one:
             state = await call(one, "await_ruling", dispute=1, timeout_seconds=5)
             assert state["open"], state
-    # The protocol of 2026-07-28 has no questions of a server. Everything else works.
-    async with client(mode="2026-07-28", elicitation_callback=person("accept", ruling="dismiss")) as one:
-        assert (await call(one, "await_ruling", dispute=1, timeout_seconds=1))["open"]
+    # In the protocol of 2026-07-28 the result of the call asks.
+    for answer in answers:
+        async with client(mode="2026-07-28", elicitation_callback=answer) as one:
+            state = await call(one, "await_ruling", dispute=1, timeout_seconds=5)
+            assert state["open"], state
+    async with client(mode="2026-07-28") as one:
+        assert (await call(one, "await_ruling", dispute=1, timeout_seconds=1))["open"], "it shows no question"
         run = (await call(one, "review_start"))["run"]
         assert (await ended(one, run))["exit_code"] == 3
+    async with client(mode="2026-07-28", elicitation_callback=person("decline")) as one:
+        unasked = {"ruling": {"action": "accept", "content": {"ruling": "dismiss", "reason": "ours"}}}
+        state = await one.call_tool("await_ruling", {"dispute": 1}, input_responses=unasked)
+        assert state.structured_content["open"], state
+    asks = person("accept", ruling="dismiss", reason="a cache key")
+    async with client(mode="2026-07-28", elicitation_callback=asks) as one:
+        state = await call(one, "await_ruling", dispute=1, timeout_seconds=5)
+        assert (state["open"], state["settled_as"]) == (False, "refuted"), state
 
 
 async def hostile():

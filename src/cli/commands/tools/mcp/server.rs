@@ -5,8 +5,13 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use rmcp::handler::server::tool::{InputResponses, IntoCallToolResult as _, schema_for_output};
 use rmcp::handler::server::wrapper::{Json, Parameters};
-use rmcp::model::ProgressNotificationParam;
+use rmcp::model::{
+    CallToolResponse, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
+    ElicitationSchema, InputRequest, InputRequiredResult, ProgressNotificationParam,
+    ProtocolVersion,
+};
 use rmcp::service::{ElicitationMode, RequestContext, RoleServer};
 use rmcp::{ServerHandler, elicit_safe, tool, tool_handler, tool_router};
 use serde::Deserialize;
@@ -32,6 +37,8 @@ const LONGEST: u64 = 600;
 const PROGRESS: Duration = Duration::from_secs(1);
 /// How often a dispute is looked at.
 const STEP: Duration = Duration::from_millis(500);
+/// The key of the question about a dispute in a result that asks for input.
+const QUESTION: &str = "ruling";
 /// The maximum length of the name of a client in a record, in characters.
 const CLIENT_NAME: usize = 40;
 
@@ -42,6 +49,8 @@ pub(super) struct GleeServer {
     person: String,
     /// The runs that this client started and that may still work.
     started: Arc<Mutex<BTreeSet<String>>>,
+    /// The disputes about which the client was asked by a result, and that it has not answered.
+    asked: Arc<Mutex<BTreeSet<u64>>>,
 }
 
 /// What this file reads of a dispute's record.
@@ -57,6 +66,7 @@ impl GleeServer {
             commands: Commands::new(globals),
             person,
             started: Arc::default(),
+            asked: Arc::default(),
         }
     }
 
@@ -196,16 +206,33 @@ impl GleeServer {
         destructive_hint = false,
         idempotent_hint = true,
         open_world_hint = false
-    ))]
+    ), output_schema = schema_for_output::<DisputeState>())]
     async fn await_ruling(
         &self,
         Parameters(args): Parameters<RulingArgs>,
+        InputResponses(answers): InputResponses,
         context: RequestContext<RoleServer>,
-    ) -> Result<Json<DisputeState>, String> {
+    ) -> Result<CallToolResponse, String> {
+        if asks_by_result(&context) {
+            let answer = answers.unwrap_or_default().remove(QUESTION);
+            if let Some(question) = self.question(args.dispute, answer.is_some()).await? {
+                return Ok(question.into());
+            }
+            let answer = answer.and_then(|answer| serde_json::from_value(answer).ok());
+            let given = answer.and_then(
+                |ElicitResult {
+                     action, content, ..
+                 }| {
+                    let is_given = action == ElicitationAction::Accept;
+                    serde_json::from_value(content.filter(|_| is_given)?).ok()
+                },
+            );
+            return complete(self.decide(args.dispute, given, &context).await?);
+        }
         let limit = Duration::from_secs(args.timeout_seconds.clamp(1, LONGEST));
         let ruling = self.ruling(args.dispute, limit, &context);
         match told(ruling, "the dispute waits for a ruling", &context).await {
-            Some(state) => state.map(Json),
+            Some(state) => complete(state?),
             None => Err("the call was cancelled".to_owned()),
         }
     }
@@ -271,7 +298,10 @@ impl GleeServer {
         }
         let modes = context.peer.supported_elicitation_modes();
         if modes.contains(&ElicitationMode::Form) {
-            return self.ask_person(number, state, limit, context).await;
+            let peer = &context.peer;
+            let answer = peer.elicit_with_timeout::<GivenDecision>(words_of(&state), Some(limit));
+            let given = answer.await.ok().flatten();
+            return self.decide(number, given, context).await;
         }
         loop {
             let state = self.dispute(number).await?;
@@ -282,29 +312,45 @@ impl GleeServer {
         }
     }
 
-    async fn ask_person(
+    /// The question about an open dispute, for a client that is asked by a result. `None` if the dispute is settled, or if
+    /// the client answers a question that it was asked.
+    async fn question(
         &self,
         number: u64,
-        state: DisputeState,
-        limit: Duration,
+        has_answer: bool,
+    ) -> Result<Option<InputRequiredResult>, String> {
+        let state = self.dispute(number).await?;
+        let mut asked = self.asked.lock().await;
+        // An answer counts once, so that a request that is sent again rules nothing.
+        if !state.open || (asked.remove(&number) && has_answer) {
+            return Ok(None);
+        }
+        asked.insert(number);
+        let schema = ElicitationSchema::from_type::<GivenDecision>();
+        let question = ElicitRequestParams::FormElicitationParams {
+            meta: None,
+            message: words_of(&state),
+            requested_schema: schema.map_err(|error| error.to_string())?,
+        };
+        let question = InputRequest::Elicitation(ElicitRequest::new(question));
+        let questions = [(QUESTION.to_owned(), question)].into();
+        Ok(Some(InputRequiredResult::from_input_requests(questions)))
+    }
+
+    /// Whoever declines, cancels, answers nothing or nonsense, or is too late has not ruled.
+    async fn decide(
+        &self,
+        number: u64,
+        given: Option<GivenDecision>,
         context: &RequestContext<RoleServer>,
     ) -> Result<DisputeState, String> {
-        let question = format!(
-            "Dispute {number}: has {} to be implemented? `glee disputes show {number}` has the code and both sides.",
-            state.finding
-        );
-        let answer = context
-            .peer
-            .elicit_with_timeout::<GivenDecision>(question, Some(limit))
-            .await;
-        // Whoever declines, cancels, answers nothing or nonsense, or is too late has not ruled.
-        let Ok(Some(GivenDecision { ruling, reason })) = answer else {
-            return Ok(state);
-        };
-        let word = match ruling {
-            DecisionWord::Enforce => "enforce",
-            DecisionWord::Dismiss => "dismiss",
-            DecisionWord::Later => return Ok(state),
+        let ruled = given.and_then(|GivenDecision { ruling, reason }| match ruling {
+            DecisionWord::Enforce => Some(("enforce", reason)),
+            DecisionWord::Dismiss => Some(("dismiss", reason)),
+            DecisionWord::Later => None,
+        });
+        let Some((word, reason)) = ruled else {
+            return self.dispute(number).await;
         };
         let client = context
             .client_info()
@@ -364,6 +410,31 @@ impl OpenFinding {
                     `disagree` with a reason and evidence. A judge or a person rules; obey a ruling."
 )]
 impl ServerHandler for GleeServer {}
+
+/// Whether a server asks this client for input by the result of a call. This applies since the protocol of 2026-07-28,
+/// which has no requests of a server.
+fn asks_by_result(context: &RequestContext<RoleServer>) -> bool {
+    let version = context.protocol_version();
+    let capabilities = context.client_capabilities();
+    let elicits = capabilities.and_then(|capabilities| capabilities.elicitation);
+    version.is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
+        && elicits.is_some_and(|modes| modes.form.is_some() || modes.url.is_none())
+}
+
+fn words_of(state: &DisputeState) -> String {
+    let DisputeState {
+        dispute, finding, ..
+    } = state;
+    format!(
+        "Dispute {dispute}: has {finding} to be implemented? `glee disputes show {dispute}` has the code and both sides."
+    )
+}
+
+fn complete(state: DisputeState) -> Result<CallToolResponse, String> {
+    Json(state)
+        .into_call_tool_result()
+        .map_err(|error| error.to_string())
+}
 
 /// Waits for `work`, and tells the client each second. `None` if the client cancels the call.
 async fn told<T>(
