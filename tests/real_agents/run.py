@@ -71,7 +71,7 @@ def says(text: str, *calls: Rule) -> Rule:
 
 def change(scene: Scene, line: int, new: str) -> Rule:
     """The call of a tool that replaces a line of app.py."""
-    return {"do": "edit", "path": str(scene.tree / "app.py"), "old": SOURCE.splitlines()[line - 1], "new": new}
+    return {"do": "edit", "path": str(scene.worktree / "app.py"), "old": SOURCE.splitlines()[line - 1], "new": new}
 
 
 def edits(scene: Scene, answer: str, *changed: tuple[int, str]) -> list[Rule]:
@@ -81,7 +81,7 @@ def edits(scene: Scene, answer: str, *changed: tuple[int, str]) -> list[Rule]:
         for line, new in changed:
             lines[line - 1] = new
         return [says("\n".join(["app.py", "```", *lines, "```", answer]))]
-    read = {"do": "read", "path": str(scene.tree / "app.py")}
+    read = {"do": "read", "path": str(scene.worktree / "app.py")}
     return [says("I read it.", read), says("Now.", change(scene, *changed[-1])), says(answer)]
 
 
@@ -110,7 +110,7 @@ def recheck(*ids: str) -> Rule:
 
 def whole_job(scene: Scene) -> list[Rule]:
     """Three findings: one implemented, one dismissed by the judge, one enforced and then implemented."""
-    read = {"do": "read", "path": str(scene.tree / "app.py")}
+    read = {"do": "read", "path": str(scene.worktree / "app.py")}
     safe = '    return db.execute("select * from users where name = ?", (name,)).fetchone()'
     closed = "    with open(path) as file:\n        return file.read()"
     dismiss = {"ruling": "DISMISS", "rationale": "A cache key guards nothing.", "grounds": "misunderstood_context",
@@ -332,6 +332,33 @@ def end_to_end(program: Program, server: Server) -> list[str]:
                 *([] if usage.get("usd") else [f"the cost is unknown: {usage}"]),
                 *(f"app.py lacks {part!r}" for part in ("(name,)", "md5", "with open") if part not in source),
                 *([] if len(settled) == 2 else [f"disputes: {settled}"])]
+
+
+def apart(program: Program, server: Server) -> list[str]:
+    """The whole job with a coder in a worktree: the tree is as it was until `glee runs apply`."""
+    with Scene(program, server) as scene:
+        scene.connect("reviewer", "coder", "judge")
+        scene.git("add", "-A")
+        scene.git("-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-qm", "Begin")
+
+        def rules(_: subprocess.Popen[str]) -> None:
+            """The model edits files by whole paths."""
+            end = time.monotonic() + 60
+            while scene.worktree == scene.tree and time.monotonic() < end:
+                listed = subprocess.run(["git", "-C", str(scene.tree), "worktree", "list", "--porcelain"],
+                                        text=True, capture_output=True, check=True).stdout
+                scene.worktree = Path(re.findall(r"^worktree (.*)", listed, re.MULTILINE)[-1])
+                time.sleep(0.05)
+            server.rules(whole_job(scene))
+
+        ran = scene.review("--arbitrate", "--worktree", during=rules)
+        untouched = scene.read("app.py") == SOURCE
+        apply = subprocess.run([str(GLEE), "runs", "apply"], cwd=scene.tree, env=scene.env, stdin=subprocess.DEVNULL,
+                               capture_output=True, text=True, check=False)
+        source = scene.read("app.py")
+        return [*exits(ran, 0), *left(scene), *([] if untouched else ["the tree changed before it was asked for"]),
+                *([] if apply.returncode == 0 else [f"apply: exit {apply.returncode}: {apply.stderr}"]),
+                *(f"app.py lacks {part!r}" for part in ("(name,)", "md5", "with open") if part not in source)]
 
 
 # Each program names two of the four defects at lines 5, 9, 12 and 13.
@@ -693,6 +720,7 @@ CASES: dict[str, Case] = {
     "own model": own_model,
     "no login": no_login,
     "whole job": end_to_end,
+    "worktree": apart,
     "watch": watched,
     "stop hook": stop_hook,
     "turn hook": turn_hook,

@@ -66,6 +66,8 @@ class Scene:
         (CACHE / "scenes").mkdir(parents=True, exist_ok=True)
         self.top = Path(tempfile.mkdtemp(prefix=program.name + "-", dir=CACHE / "scenes"))
         self.home, self.tree, self.canaries = self.top / "home", self.top / "tree", self.top / "canaries"
+        # Where the coder works.
+        self.worktree = self.tree
         program.write_home(self.home, server.url)
         self.canaries.mkdir()
         self.write("app.py", SOURCE)
