@@ -16,6 +16,7 @@ mod contradiction;
 mod convergence;
 mod coverage;
 mod debate;
+mod demo;
 mod detached;
 mod dialog;
 mod disputes;
