@@ -72,6 +72,11 @@ enum Command {
     /// List the newest runs (the default command)
     List(RunFilters),
     /// Print the report of a run again; RUN can also be the id of a stage or checkpoint
+    #[command(after_help = "\
+Examples:
+  glee runs show                          the report of the newest run
+  glee runs show --format sarif=a.sarif   the same for an editor
+  glee runs show --format html=a.html     one page that can be mailed")]
     Show {
         #[command(flatten)]
         run: RunArg,

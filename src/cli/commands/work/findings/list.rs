@@ -25,7 +25,8 @@ open again. Moved code is recognised if it has at least three lines.
 Examples:
   glee findings                          list the open findings, severe ones first
   glee findings --severity must,high     list only findings of these severities
-  glee findings --path src --json        list the findings in a folder as JSON")]
+  glee findings --path src --json        list the findings in a folder as JSON
+  glee runs show --format sarif=a.sarif  write the report of the last run for an editor")]
 pub(crate) struct Args {
     #[command(flatten)]
     filter: FindingFilter,
