@@ -19,7 +19,7 @@ pub use crate::config::layers::load::{
     ConfigSources, Loaded, UntrustedConfig, check_names, check_text, load, project_id, typed,
     unknown_key,
 };
-pub use crate::config::layers::resolve::shown;
+pub use crate::config::layers::resolve::{opposite_lists, shown, tags_without};
 pub use crate::config::origin::{Origin, Owner};
 pub use crate::config::schema::suggest::closest;
 pub use crate::config::schema::values::InvalidValue;

@@ -17,7 +17,7 @@ use glee_protocol::secrets;
 use glee_store::config::files::edit;
 use glee_store::config::presets::Preset;
 use glee_store::config::schema::{self, SettingKey};
-use glee_store::config::{self, Loaded, Origin, Setting};
+use glee_store::config::{self, Loaded, Origin, Setting, opposite_lists, tags_without};
 
 /// Read and change settings
 #[derive(Debug, clap::Args)]
@@ -261,32 +261,23 @@ fn lists_without(
     value: &Value,
     target: &ConfigTarget<'_>,
 ) -> Vec<(String, Value)> {
-    let opposite = |key: &str| match key.rsplit_once('.') {
-        Some(("review.opinions" | "review.issues", list)) => match list {
-            "mandatory" => Some("optional"),
-            "optional" => Some("mandatory"),
-            _ => None,
-        },
-        _ => None,
-    };
-    let (Some(list), Some(tags), Ok((_, loaded))) =
-        (opposite(key), value.as_array(), settings::load(globals))
-    else {
+    let lists = opposite_lists(key);
+    let (false, Ok((_, loaded))) = (lists.is_empty(), settings::load(globals)) else {
         return Vec::new();
     };
     let mut found = Vec::new();
-    for of in ["review.opinions", "review.issues"] {
-        let other = format!("{of}.{list}");
-        let Some(Setting { origin, value }) = loaded.values.get(&other) else {
+    for list in lists {
+        let Some(Setting {
+            origin,
+            value: known,
+        }) = loaded.values.get(*list)
+        else {
             continue;
         };
-        let Some(known) = value.as_array() else {
-            continue;
-        };
-        let rest: Vec<&Value> = known.iter().filter(|tag| !tags.contains(tag)).collect();
+        let rest = json!(tags_without(known, value));
         let is_of_file = matches!(origin, Origin::File { owner, .. } if *owner == target.owner);
-        if is_of_file && rest.len() < known.len() {
-            found.push((other, json!(rest)));
+        if is_of_file && rest != *known {
+            found.push(((*list).to_owned(), rest));
         }
     }
     found

@@ -160,24 +160,39 @@ fn amount(key: &SettingKey, value: &Value) -> u128 {
     }
 }
 
+const MANDATORY: [&str; 2] = ["review.opinions.mandatory", "review.issues.mandatory"];
+const OPTIONAL: [&str; 2] = ["review.opinions.optional", "review.issues.optional"];
+
+/// The lists that may not have a tag of this list: a tag is mandatory or optional.
+pub fn opposite_lists(key: &str) -> &'static [&'static str] {
+    match key {
+        _ if MANDATORY.contains(&key) => &OPTIONAL,
+        _ if OPTIONAL.contains(&key) => &MANDATORY,
+        _ => &[],
+    }
+}
+
+/// The tags of a list that are not in `taken`.
+pub fn tags_without(list: &Value, taken: &Value) -> Vec<String> {
+    let taken = words(taken);
+    let mut left = words(list);
+    left.retain(|tag| !taken.iter().any(|other| other.eq_ignore_ascii_case(tag)));
+    left
+}
+
 /// Ensures that no tag is both mandatory and optional. A tag in both lists remains only in the list from the
 /// higher layer. Fails if two lists from the same layer contain the same tag.
 fn disjoint(values: &mut BTreeMap<String, Setting>) -> Result<(), ConfigError> {
-    for mandatory in ["review.opinions.mandatory", "review.issues.mandatory"] {
-        for optional in ["review.opinions.optional", "review.issues.optional"] {
-            let (above, below) = match values[mandatory]
-                .origin
-                .rank()
-                .cmp(&values[optional].origin.rank())
-            {
+    for mandatory in MANDATORY {
+        for optional in OPTIONAL {
+            let [one, other] = [mandatory, optional].map(|list| &values[list]);
+            let (above, below) = match one.origin.rank().cmp(&other.origin.rank()) {
                 Ordering::Less => (optional, mandatory),
                 Ordering::Greater => (mandatory, optional),
                 Ordering::Equal => {
-                    let others = words(&values[optional].value);
-                    if let Some(tag) = words(&values[mandatory].value)
-                        .into_iter()
-                        .find(|tag| others.iter().any(|other| other.eq_ignore_ascii_case(tag)))
-                    {
+                    let left = tags_without(&one.value, &other.value);
+                    let mut tags = words(&one.value).into_iter();
+                    if let Some(tag) = tags.find(|tag| !left.contains(tag)) {
                         return Err(ConfigError::BothWays {
                             tag,
                             mandatory,
@@ -187,9 +202,7 @@ fn disjoint(values: &mut BTreeMap<String, Setting>) -> Result<(), ConfigError> {
                     continue;
                 }
             };
-            let taken = words(&values[above].value);
-            let mut left = words(&values[below].value);
-            left.retain(|tag| !taken.iter().any(|other| other.eq_ignore_ascii_case(tag)));
+            let left = tags_without(&values[below].value, &values[above].value);
             if let Some(setting) = values.get_mut(below) {
                 setting.value = json!(left);
             }
