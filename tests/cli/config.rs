@@ -1127,4 +1127,10 @@ fn a_second_judge_is_said_to_be_unused() {
             .contains("`second` is not used: `first` was connected first"),
         "{second}"
     );
+    sandbox.program("oracle", "#!/bin/sh\n");
+    let own = sandbox.glee(&["connect", "oracle", "--role", "judge"]);
+    assert!(
+        !own.stderr.contains("is not used"),
+        "an embedded judge only stands in: {own}"
+    );
 }

@@ -105,7 +105,7 @@ fn a_fix_closes_a_finding_and_its_undo_opens_the_finding_again() {
     let undone = open(&sandbox, &[]);
     assert_eq!(
         (undone.len(), undone[0].as_str()),
-        (5, "app.py:2 reverted resolved")
+        (5, "app.py:2 reverted reverted")
     );
     assert!(sandbox.glee(&["findings"]).stdout.contains("fix undone"));
     assert_eq!(sandbox.glee(&["runs", "undo", "--redo"]).code, 0);

@@ -332,11 +332,20 @@ fn a_fix_that_was_undone_counts_as_no_fix() {
             "{listed}: {statistics}"
         );
     };
-    counted([1, 0], "resolved");
+    counted([1, 0], "fixed");
     sandbox.glee(&["runs", "undo", "--yes", "--force"]);
     counted([0, 1], "fix undone");
     let open = sandbox.glee(&["findings"]);
     assert!(open.stdout.contains("1 open finding"), "{open}");
+    let report = sandbox.glee(&["runs", "show"]);
+    assert!(
+        report.stdout.contains("1 finding: 1 fix undone"),
+        "{report}"
+    );
+    assert!(
+        !report.stdout.contains("Nothing mandatory is open"),
+        "{report}"
+    );
     sandbox.write("plain.py", TEXT.replace("one", "three"));
     counted([0, 1], "code changed");
 }

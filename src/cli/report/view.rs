@@ -66,6 +66,7 @@ impl<'a> View<'a> {
                 ("not resolved", Color::Bad, note)
             }
             FindingState::Resolved => ("fixed", Color::Good, format!("checked by {raisers}")),
+            FindingState::Reverted => ("fix undone", Color::Bad, String::new()),
             FindingState::Discarded => ("discarded", Color::Minor, self.discarded(settled)),
             FindingState::Disputed { dispute } => {
                 let note = format!("dispute {dispute} is open");
@@ -298,7 +299,8 @@ pub(crate) fn next(settled: &SettledFinding, run: &RunId, of_run: &str) -> Optio
         | FindingState::Unanswered
         | FindingState::Claimed
         | FindingState::Unconfirmed
-        | FindingState::NotResolved => {
+        | FindingState::NotResolved
+        | FindingState::Reverted => {
             format!("`glee fix {id}{of_run}`, or `glee dismiss {id}{of_run} --reason '...'`")
         }
         FindingState::Disputed { dispute } => format!("`glee disputes resolve {dispute}`"),

@@ -328,7 +328,7 @@ section! {
 section! {
     #[derive(Eq)]
     pub struct Judge {
-        /// Three judges that vote on every dispute. If the list is empty, the first judge rules alone.
+        /// Three judges that vote on every dispute. If the list is empty, the first judge rules alone; an embedded judge rules only where no other is connected.
         pub panel: Vec<String> as "As::<Words>" = Vec::new(),
         /// How a dispute is settled if the judge is uncertain. If a judge gives no valid ruling, the dispute stays
         /// open in any case.

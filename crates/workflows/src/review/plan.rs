@@ -351,8 +351,8 @@ pub fn backups(settings: &Settings, agents: &[Agent]) -> Result<Vec<Agent>, Revi
     Ok(found)
 }
 
-/// The three judges of the panel. Without a panel, the list contains only the first judge. If no judge is
-/// configured, the list is empty. Fails if `review.judge.panel` is set but does not name three connected judges.
+/// The three judges of the panel. Without a panel, the list contains only the first judge; an embedded judge stands in
+/// where no other is connected. If no judge is configured, the list is empty. Fails if `review.judge.panel` is set but does not name three connected judges.
 pub fn judges(settings: &Settings) -> Result<Vec<&Agent>, ReviewPlanError> {
     let all = settings
         .agents
@@ -360,10 +360,10 @@ pub fn judges(settings: &Settings) -> Result<Vec<&Agent>, ReviewPlanError> {
         .filter(|agent| agent.role == Role::Judge);
     let panel = &settings.review.judge.panel;
     if panel.is_empty() {
-        return Ok(first_choice(settings)
-            .find(|agent| agent.role == Role::Judge)
-            .into_iter()
-            .collect());
+        let judges = first_choice(settings).filter(|agent| agent.role == Role::Judge);
+        // Of several minima, the first one is returned.
+        let first = judges.min_by_key(|judge| judge.is_embedded());
+        return Ok(first.into_iter().collect());
     }
     let distinct: BTreeSet<&String> = panel.iter().collect();
     if panel.len() != 3 || distinct.len() != 3 {

@@ -55,7 +55,8 @@ impl Workspace {
         };
         // If the configuration of the base controls the review, an edit of the configuration is a part of the change.
         let is_steered = self.recorded_ignores.is_some();
-        if *spec == TargetSpec::Uncommitted && !is_steered {
+        let is_of_worktree = matches!(spec, TargetSpec::Uncommitted | TargetSpec::Base(_));
+        if is_of_worktree && !is_steered {
             selection.leave_out(paths::PROJECT_FILE, SkipReason::Configuration);
         }
         Ok(self.finish(selection, description, options))

@@ -267,11 +267,11 @@ pub enum RunEvent {
     Notice { text: String },
     /// The run ended. `exit` is the reason why the run ended. The exit code of the command depends on `exit`.
     RunEnded { exit: ExitReason, millis: u64 },
-    /// `glee runs undo` reverted the coder's edits in this number of files. `left` is the number of files that still have
-    /// edits of the coder, because the undo was about others.
-    RunUndone { files: u64, left: u64 },
-    /// `glee runs undo --redo` applied the coder's edits to this number of files again.
-    RunRedone { files: u64 },
+    /// `glee runs undo` reverted the coder's edits in these files. `left` is the number of files that still have edits of
+    /// the coder, because the undo was about others.
+    RunUndone { files: Vec<String>, left: u64 },
+    /// `glee runs undo --redo` applied the coder's edits to these files again.
+    RunRedone { files: Vec<String> },
     /// `glee runs apply` brought the coder's edits of this number of files from the run's worktree into the user's tree.
     /// `left` is the number of files whose edits are still only in the worktree.
     RunApplied { files: u64, left: u64 },

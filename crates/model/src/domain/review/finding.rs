@@ -325,6 +325,8 @@ pub enum FindingState {
     NotResolved,
     /// The code changed; the reviewer reports the finding as resolved.
     Resolved,
+    /// `glee runs undo` took the change back that resolved the finding.
+    Reverted,
     /// The coder discarded the optional finding, or a dispute ended because a route or a policy discarded the
     /// finding.
     Discarded,
@@ -353,6 +355,7 @@ impl FindingState {
             | Self::Claimed
             | Self::Unconfirmed
             | Self::NotResolved
+            | Self::Reverted
             | Self::Disputed { .. }
             | Self::Enforced { .. } => false,
         }
@@ -368,7 +371,8 @@ impl fmt::Display for FindingState {
             Self::Unchecked => f.pad("unchecked"),
             Self::Unconfirmed => f.pad("changed, not confirmed"),
             Self::NotResolved => f.pad("not resolved"),
-            Self::Resolved => f.pad("resolved"),
+            Self::Resolved => f.pad("fixed"),
+            Self::Reverted => f.pad("fix undone"),
             Self::Discarded => f.pad("discarded"),
             Self::Disputed { dispute } => write!(f, "disputed (dispute {dispute})"),
             Self::Enforced { dispute } => write!(f, "enforced (dispute {dispute})"),

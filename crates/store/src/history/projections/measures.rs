@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use rusqlite::{Connection, OptionalExtension as _, ToSql, params};
 
+use crate::history::columns::json;
 use crate::history::projections::calls::{bounded, micros};
 use crate::history::projections::problems::{Problems, STRONGER};
 use crate::history::stored_id::StoredId;
@@ -56,15 +57,15 @@ impl Measures<'_> {
                 self.call(call, *millis, usage, told)?;
                 self.answer(call, answer)
             }
-            RunEvent::RunUndone { left: 0, .. } | RunEvent::RunDropped => self.undo(true),
-            RunEvent::RunRedone { .. } => self.undo(false),
+            RunEvent::RunUndone { left: 0, .. } | RunEvent::RunDropped => self.undo(true, None),
+            RunEvent::RunUndone { files, .. } => self.undo(true, Some(files)),
+            RunEvent::RunRedone { files } => self.undo(false, Some(files)),
             RunEvent::RunResumed
             | RunEvent::CallStarted { .. }
             | RunEvent::ReadOnlyViolated { .. }
             | RunEvent::Notice { .. }
             | RunEvent::RunEnded { .. }
             | RunEvent::RunApplied { .. }
-            | RunEvent::RunUndone { .. }
             | RunEvent::RunPruned { .. } => Ok(()),
         }
     }
@@ -266,12 +267,16 @@ impl Measures<'_> {
         self.change(response.finding, sql, &[&implemented, &is_repair])
     }
 
-    fn undo(&self, undone: bool) -> rusqlite::Result<()> {
+    /// `None` stands for all files.
+    fn undo(&self, undone: bool, files: Option<&[String]>) -> rusqlite::Result<()> {
         let problems = self.problems().of_run(self.run)?;
         self.problems().add(&problems, -1)?;
         self.db
-            .prepare_cached("UPDATE measured SET undone = ?2 WHERE run = ?1")?
-            .execute(params![self.run.0, undone])?;
+            .prepare_cached(
+                "UPDATE measured SET undone = ?2 WHERE run = ?1
+                     AND (?3 IS NULL OR file IN (SELECT value FROM json_each(?3)) OR file IS NULL AND NOT ?2)",
+            )?
+            .execute(params![self.run.0, undone, files.map(|files| json(&files))])?;
         self.problems().add(&problems, 1)
     }
 
@@ -329,8 +334,8 @@ impl Measures<'_> {
         let category: String = category.chars().take(CATEGORY).collect();
         self.db
             .prepare_cached(
-                "INSERT INTO measured (run, finding, problem, day, category, cwe, reverses)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+                "INSERT INTO measured (run, finding, problem, day, category, cwe, reverses, file)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
                  ON CONFLICT DO UPDATE SET category = excluded.category, cwe = excluded.cwe",
             )?
             .execute(params![
@@ -340,7 +345,8 @@ impl Measures<'_> {
                 self.day(),
                 category,
                 raw.cwe.map(|cwe| cwe.to_string()),
-                finding.reverses.map(FindingId::key)
+                finding.reverses.map(FindingId::key),
+                raw.file
             ])
             .map(drop)
     }

@@ -195,6 +195,7 @@ CREATE TABLE measured (
     finding     INTEGER NOT NULL,
     problem     INTEGER NOT NULL,
     day         TEXT NOT NULL,
+    file        TEXT,
     category    TEXT NOT NULL,
     cwe         TEXT,
     reverses    INTEGER,

@@ -240,7 +240,10 @@ fn views_answer_what_commands_ask() {
             &run,
             [
                 EventKind::Run(RunEvent::RunResumed),
-                EventKind::Run(RunEvent::RunUndone { files: 2, left: 0 }),
+                EventKind::Run(RunEvent::RunUndone {
+                    files: vec!["a.py".to_owned(), "b.py".to_owned()],
+                    left: 0,
+                }),
             ],
         )
         .unwrap();

@@ -406,15 +406,16 @@ fn apply(settled: &mut SettledFinding, event: &ReviewEvent) {
 fn standing(raised: &Raised<'_>, settled: &SettledFinding, rows: &[RunRow]) -> Standing {
     let is_fixed = matches!(
         settled.state,
-        FindingState::Resolved | FindingState::Unchecked
+        FindingState::Resolved | FindingState::Unchecked | FindingState::Reverted
     );
+    let is_undone = raised.row.undone || settled.state == FindingState::Reverted;
     let mut newer = rows.iter().take_while(|row| row.run != raised.row.run);
     let is_replaced = newer.any(|row| row.ended.is_some() && row.target == raised.row.target);
     match (&raised.finding.anchor, &raised.place) {
         (_, Some(_)) if is_fixed => Standing::Reverted,
-        (None, _) if is_fixed && raised.row.undone => Standing::Reverted,
+        (None, _) if is_fixed && is_undone => Standing::Reverted,
         // The fix was undone, and the code was changed after that.
-        (Some(_), None) if is_fixed && raised.row.undone => Standing::Gone,
+        (Some(_), None) if is_fixed && is_undone => Standing::Gone,
         _ if settled.state.is_closed() || settled.finding.is_rejected() => Standing::Closed,
         (Some(_), None) => Standing::Gone,
         (None, _) if is_replaced => Standing::Gone,

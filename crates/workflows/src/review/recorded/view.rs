@@ -78,7 +78,8 @@ pub fn recorded(
         )?);
         state.apply_all(&merged);
     }
-    let (exit, millis) = state.ended.unwrap_or((ExitReason::AgentFailed, 0));
+    let exit = exit_of(&state).unwrap_or(ExitReason::AgentFailed);
+    let millis = state.ended.map_or(0, |(_, millis)| millis);
     let trees = Trees {
         workspace,
         state_dir,
@@ -148,17 +149,20 @@ pub fn plan(events: &[Event]) -> Option<Plan> {
 }
 
 /// Returns the exit reason of an ended run. If the run ended with the exit reason `Clean`, `FindingsOpen` or
-/// `DisputeOpen`, later changes of the run's disputes can change the exit reason. The exit reason of a failed or
-/// stopped run does not change.
+/// `DisputeOpen`, later rulings and an undo can change the exit reason. The exit reason of a failed or stopped run does
+/// not change.
 pub fn exit_now(events: &[Event]) -> Option<ExitReason> {
-    let state = ReviewState::of(events);
+    exit_of(&ReviewState::of(events))
+}
+
+fn exit_of(state: &ReviewState) -> Option<ExitReason> {
     let (exit, _) = state.ended?;
     let is_conclusive = matches!(
         exit,
         ExitReason::Clean | ExitReason::FindingsOpen | ExitReason::DisputeOpen
     );
     Some(if is_conclusive {
-        outcome::exit(&state, &state.settings.review)
+        outcome::exit(state, &state.settings.review)
     } else {
         exit
     })

@@ -100,6 +100,8 @@ pub struct ReviewState {
     pub ended: Option<(ExitReason, u64)>,
     /// Whether changes of the coder are not in the user's tree: they were undone, or are only in the run's worktree.
     pub undone: bool,
+    /// The files in which the coder's changes were undone.
+    pub(crate) undone_files: BTreeSet<String>,
     /// Whether `glee runs drop` removed the run's worktree.
     pub dropped: bool,
     /// Whether the stored data of the run was deleted. Without this data, undo and resumption are impossible.
@@ -199,8 +201,18 @@ impl ReviewState {
                 self.ended = Some((*exit, *millis));
                 self.fixing = None;
             }
-            RunEvent::RunUndone { left, .. } => self.undone = *left == 0,
-            RunEvent::RunRedone { .. } => self.undone = false,
+            RunEvent::RunUndone { files, left } => {
+                self.undone = *left == 0;
+                self.undone_files.extend(files.iter().cloned());
+                if self.undone {
+                    let all: Vec<String> = self.file_changes().map(|it| it.file.clone()).collect();
+                    self.undone_files.extend(all);
+                }
+            }
+            RunEvent::RunRedone { files } => {
+                self.undone = false;
+                self.undone_files.retain(|file| !files.contains(file));
+            }
             RunEvent::RunApplied { left, .. } => self.undone = *left > 0,
             RunEvent::RunDropped => {
                 self.dropped = true;
@@ -349,6 +361,9 @@ impl ReviewState {
                 self.undone |= is_apart && !change.changes.is_empty();
                 if !change.changes.is_empty() {
                     self.verified.clear();
+                }
+                for changed in &change.changes {
+                    self.undone_files.remove(&changed.file);
                 }
                 self.unrecorded_change = None;
                 self.tree_changes.push(change.clone());

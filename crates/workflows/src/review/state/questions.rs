@@ -324,6 +324,7 @@ impl ReviewState {
                     | FindingState::Unanswered
                     | FindingState::Claimed
                     | FindingState::NotResolved
+                    | FindingState::Reverted
             )
     }
 
@@ -409,7 +410,22 @@ impl ReviewState {
         let checkers: Vec<&AgentName> = self.checkers(finding).collect();
         let is_touched = self.is_touched(finding.id);
         let progress = self.progress(finding.id);
-        progress.state(finding, &self.disputes, is_touched, &checkers)
+        match progress.state(finding, &self.disputes, is_touched, &checkers) {
+            FindingState::Resolved | FindingState::Unchecked if self.is_fix_undone(finding) => {
+                FindingState::Reverted
+            }
+            state => state,
+        }
+    }
+
+    /// Whether changes were undone in a file that the finding names. Where it names none, all of them were.
+    fn is_fix_undone(&self, finding: &Finding) -> bool {
+        let places = finding.raw.places.iter().map(|place| &place.file);
+        let mut files = finding.raw.file.iter().chain(places).peekable();
+        match files.peek() {
+            Some(_) => files.any(|file| self.undone_files.contains(file)),
+            None => self.undone && !self.undone_files.is_empty(),
+        }
     }
 
     pub(crate) fn changed_in(&self, round: u32) -> bool {

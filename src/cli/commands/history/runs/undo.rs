@@ -119,10 +119,11 @@ fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
         true => Direction::Redo,
         false => Direction::Undo,
     };
-    let plan = match args.redo {
-        true => workspace.plan_redo(&run, &options, &state_dir),
-        false => workspace.plan_undo(&run, &options, &state_dir),
-    }?;
+    let planned = |options: &UndoOptions| match args.redo {
+        true => workspace.plan_redo(&run, options, &state_dir),
+        false => workspace.plan_undo(&run, options, &state_dir),
+    };
+    let plan = planned(&options)?;
     stream::out(&listing(globals.style(), direction, &plan, &run))?;
     if args.dry_run {
         stream::out(&format!(
@@ -141,6 +142,9 @@ fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
             }
         }
     }
+    // What the person decided about conflicts changes the files.
+    let names = planned(&options)?.files.into_iter().map(|(name, _)| name);
+    let names: Vec<String> = names.collect();
     let undone = match args.redo {
         true => workspace.redo(&run, &options, &state_dir),
         false => workspace.undo(&run, &options, &state_dir),
@@ -149,7 +153,7 @@ fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
     let is_whole = undone.conflicts.is_empty();
     match args.redo {
         true if files > 0 => journal
-            .append(&run, RunEvent::RunRedone { files })
+            .append(&run, RunEvent::RunRedone { files: names })
             .map(drop),
         false if files > 0 || (is_whole && !was_undone) => {
             let all = UndoOptions::default();
@@ -160,7 +164,7 @@ fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
             };
             let left = left as u64;
             journal
-                .append(&run, RunEvent::RunUndone { files, left })
+                .append(&run, RunEvent::RunUndone { files: names, left })
                 .map(drop)
         }
         _ => Ok(()),

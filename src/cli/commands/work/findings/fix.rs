@@ -187,6 +187,7 @@ pub(super) fn refuse_settled(
             | FindingState::Claimed
             | FindingState::Unconfirmed
             | FindingState::NotResolved
+            | FindingState::Reverted
             | FindingState::Discarded
             | FindingState::Enforced { .. }
             | FindingState::AlreadyRuled { .. },

@@ -9,7 +9,7 @@ use crate::cli::context::{
 use crate::cli::report::{filter::FindingFilter, paths::WorkFolder};
 use crate::cli::style::links::{PlaceLinks, linked};
 use crate::cli::style::{self, Color, Style};
-use glee_model::domain::{ExitReason, Location};
+use glee_model::domain::{ExitReason, FindingState, Location};
 use glee_protocol::{secrets, text::printable};
 use glee_store::history::store::Journal;
 use glee_workflows::review::{Standing, TreeFinding, TreeQuery};
@@ -173,7 +173,7 @@ fn table(
 pub(crate) fn state(finding: &TreeFinding) -> String {
     match finding.standing {
         Standing::Open | Standing::Closed => finding.settled.state.to_string(),
-        Standing::Reverted => "fix undone".to_owned(),
+        Standing::Reverted => FindingState::Reverted.to_string(),
         Standing::Gone => "code changed".to_owned(),
     }
 }

@@ -224,10 +224,16 @@ impl EventLines {
                 lines
             }
             RunEvent::RunUndone { files, .. } => {
-                vec![format!("Undid the changes to {}", count(*files, "file"))]
+                vec![format!(
+                    "Undid the changes to {}",
+                    count(files.len(), "file")
+                )]
             }
             RunEvent::RunRedone { files } => {
-                vec![format!("Redid the changes to {}", count(*files, "file"))]
+                vec![format!(
+                    "Redid the changes to {}",
+                    count(files.len(), "file")
+                )]
             }
             RunEvent::RunApplied { files, left } => {
                 let rest = match left {

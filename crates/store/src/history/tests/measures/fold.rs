@@ -474,12 +474,23 @@ impl Fold {
                 };
                 Some((run, ReviewEvent::FixRequested { request }.into()))
             }
-            Op::Undo { run, redo } => {
-                let findings = self.findings.iter_mut().filter(|((of, _), _)| *of == run);
-                findings.for_each(|(_, known)| known.undone = !redo);
-                let undone = RunEvent::RunUndone { files: 1, left: 0 };
-                let redone = RunEvent::RunRedone { files: 1 };
-                Some((run, if redo { redone } else { undone }.into()))
+            Op::Undo { run, redo, only } => {
+                let is_meant = |id: &FindingId| only.is_none_or(|number| id.number == number);
+                let findings = self.findings.iter_mut();
+                let meant = findings.filter(|((of, id), _)| *of == run && is_meant(id));
+                let mut files = BTreeSet::new();
+                for ((_, id), known) in meant {
+                    known.undone = !redo;
+                    files.insert(file(id.number));
+                }
+                let files = files.into_iter().collect();
+                let event = if redo {
+                    RunEvent::RunRedone { files }
+                } else {
+                    let left = u64::from(only.is_some());
+                    RunEvent::RunUndone { files, left }
+                };
+                Some((run, event.into()))
             }
             Op::Call {
                 run,

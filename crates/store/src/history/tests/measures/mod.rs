@@ -97,6 +97,8 @@ enum Op {
     Undo {
         run: usize,
         redo: bool,
+        /// The number of the finding whose file is meant; `None` for all.
+        only: Option<u32>,
     },
     Call {
         run: usize,
@@ -182,7 +184,8 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
         1 => at.clone().prop_map(|(run, finding)| Op::Touch { run, finding }),
         1 => (at.clone(), any::<bool>()).prop_map(|((run, finding), resolved)| Op::Recheck { run, finding, resolved }),
         1 => at.prop_map(|(run, finding)| Op::Fix { run, finding }),
-        1 => (run.clone(), any::<bool>()).prop_map(|(run, redo)| Op::Undo { run, redo }),
+        1 => (run.clone(), any::<bool>(), proptest::option::of(1..4_u32))
+            .prop_map(|(run, redo, only)| Op::Undo { run, redo, only }),
         1 => (run, any::<bool>(), 0..3_usize, proptest::option::of(0..1000_u32), any::<bool>())
             .prop_map(|(run, judge, who, usd, model)| Op::Call { run, judge, who, usd, model }),
     ];
@@ -240,9 +243,14 @@ fn chosen<'a>(mask: u8, names: &[&'a str]) -> Vec<&'a str> {
         .collect()
 }
 
+fn file(number: u32) -> String {
+    format!("{number}.py")
+}
+
 fn merged(id: u32, raisers: u8, confirmed: u8, category: bool) -> Finding {
     let mut found = finding(id, Tag::Must, &chosen(raisers, &REVIEWERS));
     found.anchor = None;
+    found.raw.file = Some(file(id));
     found.raw.category = category.then(|| "sql-injection".to_owned());
     found.raw.cwe = category.then_some(Cwe(89));
     // Finding 2 reverses finding 1.

@@ -148,7 +148,13 @@ fn the_last_decision_and_the_last_change_count() {
     fix(&mut journal, "4");
     assert_eq!(all(&journal), "1 0/0 1 1+0 1-0");
     journal
-        .append(&run("4"), RunEvent::RunUndone { files: 1, left: 0 })
+        .append(
+            &run("4"),
+            RunEvent::RunUndone {
+                files: Vec::new(),
+                left: 0,
+            },
+        )
         .unwrap();
     review(&mut journal, "5", &["ada"], 1);
     assert_eq!(all(&journal), "1 0/0 1 1+0 1-1");
