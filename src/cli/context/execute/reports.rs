@@ -20,6 +20,7 @@ use crate::cli::ui::{browser, screen::Verbosity};
 use glee_model::domain::event::Event;
 use glee_model::domain::{FindingId, Outcome};
 use glee_protocol::secrets;
+use glee_protocol::text::printable;
 use glee_workflows::review::code::sources::Sources;
 
 /// The data from which Glee creates the reports on a run.
@@ -95,7 +96,11 @@ impl RunReport<'_> {
             };
             let text = render(*format, style, detail, TextOptions::default());
             match outputs::write(*format, path, &text) {
-                Ok(()) => inside.extend(WrittenReport::of(*format, path, root, &text)),
+                Ok(()) => {
+                    let name = printable::line(&path.to_string_lossy()).to_string();
+                    globals.say(&format!("Wrote {name} ({})", format.as_str()));
+                    inside.extend(WrittenReport::of(*format, path, root, &text));
+                }
                 Err(error) => {
                     let again = format!(
                         "glee runs show {} --format {}=FILE",
