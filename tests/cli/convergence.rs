@@ -56,3 +56,90 @@ fn rounds_that_raise_findings_elsewhere_go_on() {
     assert_eq!(made, 7, "{report}");
     assert!(!report.contains("converge"), "{report}");
 }
+
+const OF_LINE: &str = r#"#!/bin/sh
+cat >/dev/null
+line=$(cat ../line)
+[ "$line" = 0 ] || echo "[MUST] app.py:$line Case $(cat ../push) is not handled"
+echo "GLEE-REVIEW-END nonce=$GLEE_NONCE findings=$([ "$line" = 0 ] && echo 0 || echo 1)"
+"#;
+
+/// Pushes to one branch, each of which is reviewed twice. A push replaces a line of the file by two, and the review raises
+/// a finding in a line of its own, or none. Returns the words of the last report.
+fn pushes(pushes: &[(usize, Option<usize>)]) -> String {
+    let sandbox = Sandbox::new();
+    sandbox.git_init();
+    sandbox.connect("lens", "reviewer", OF_LINE, &[]);
+    sandbox.git(&["checkout", "-q", "-b", "topic"]);
+    let mut lines: Vec<String> = (1..=60).map(|n| format!("x{n} = {n}")).collect();
+    let mut told = String::new();
+    for (push, (replaced, raised)) in pushes.iter().enumerate() {
+        let replacement = [1, 2].map(|half| format!("push{push}_{half} = {half}"));
+        lines.splice(replaced - 1..*replaced, replacement);
+        sandbox.write("app.py", lines.join("\n") + "\n");
+        sandbox.write("../line", raised.unwrap_or(0).to_string());
+        sandbox.write("../push", push.to_string());
+        sandbox.git(&["add", "app.py"]);
+        sandbox.git(&["commit", "-q", "-m", &format!("push {push}")]);
+        for _ in 0..2 {
+            let output = sandbox.glee(&["review", "--base", "main", "--no-input"]);
+            assert_eq!(output.code, i32::from(raised.is_some()), "{output}");
+            told = output.stdout;
+        }
+    }
+    told.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn three_pushes_that_raise_findings_in_the_fix_of_the_last_one_are_named() {
+    let in_fixes = [
+        (1, Some(20)),
+        (20, Some(21)),
+        (21, Some(22)),
+        (22, Some(22)),
+    ];
+    let told = pushes(&in_fixes);
+    assert!(
+        told.contains("the reviews of this target do not converge: each of the last 3 raised"),
+        "{told}"
+    );
+    assert!(
+        told.contains("(F2 app.py:21, F3 app.py:22, F4 app.py:22)"),
+        "{told}"
+    );
+    let told = pushes(&in_fixes[..3]);
+    assert!(!told.contains("converge"), "{told}");
+}
+
+#[test]
+fn pushes_with_findings_outside_the_fixes_or_none_converge() {
+    for other in [
+        // The finding is elsewhere.
+        [
+            (1, Some(20)),
+            (20, Some(21)),
+            (21, Some(50)),
+            (50, Some(51)),
+            (51, Some(52)),
+        ],
+        // The branch grows, each push by something else.
+        [
+            (1, Some(1)),
+            (10, Some(10)),
+            (20, Some(20)),
+            (30, Some(30)),
+            (40, Some(40)),
+        ],
+        // One review raises nothing.
+        [
+            (1, Some(20)),
+            (20, Some(21)),
+            (21, None),
+            (21, Some(21)),
+            (21, Some(22)),
+        ],
+    ] {
+        let told = pushes(&other);
+        assert!(!told.contains("converge"), "{other:?}\n{told}");
+    }
+}

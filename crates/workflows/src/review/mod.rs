@@ -36,7 +36,7 @@ use crate::review::code::sources::Sources;
 use crate::review::code::templates::templates;
 use crate::review::disputes::rulings::SharedRulings;
 use crate::review::recorded::reuse::ReviewerKeys;
-use crate::review::recorded::view::add_repeated;
+use crate::review::recorded::view::add_earlier;
 use crate::review::state::ReviewState;
 use crate::review::workflow::ReviewWorkflow;
 use crate::run::budget;
@@ -330,7 +330,7 @@ async fn rest(mut review: ReviewWorkflow) -> Result<EndedReview, RunError> {
         changes,
     );
     let mut outcome = outcome.ok_or_else(|| RunError::NotStarted(review.resources.run.clone()))?;
-    add_repeated(&mut outcome, state, &review.resources.journal)?;
+    add_earlier(&mut outcome, state, &review.resources.journal)?;
     outcome.proof.caps = review.resources.settings.budget.caps();
     outcome.notices.extend(budget_notices(&review, rest));
     if rest == Rest::OverBudget {

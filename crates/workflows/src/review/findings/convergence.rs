@@ -1,18 +1,27 @@
-//! Detects rounds that do not converge: each round raises findings in the lines that the fixes before it added, so that
-//! each fix is the occasion of the next finding.
+//! Detects rounds of a run, and reviews of one target, that do not converge: each raises findings in the lines that the
+//! fixes before it added, so that each fix is the occasion of the next finding.
 //!
 //! A finding that asks to undo a fix is no such finding. It is a reversal, and becomes a dispute.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
+use similar::DiffTag;
+
+use crate::review::code::sources::Sources;
 use crate::review::state::ReviewState;
 use glee_model::domain::event::TreeChange;
-use glee_model::domain::{FileChange, Finding, RawFinding};
+use glee_model::domain::{ExitReason, FileChange, Finding, FindingId, RawFinding, RunId};
 use glee_model::rules::review::reversal;
 use glee_protocol::text::printable;
+use glee_store::history::JournalError;
+use glee_store::history::store::Journal;
+use glee_system::files;
 use glee_workspace::diff::parse::{self, DiffMark};
+use glee_workspace::diff::unified;
 
-/// After this number of such rounds in a row, no further round begins.
+/// After this number of such rounds in a row, no further round begins. After this number of such reviews, a notice names
+/// their findings.
 const MOST: u32 = 3;
 
 /// Whether the last rounds of the run do not converge.
@@ -26,6 +35,64 @@ pub(crate) fn notice(state: &ReviewState) -> Option<String> {
     if findings.is_empty() {
         return None;
     }
+    Some(format!(
+        "the rounds do not converge: each of the last {MOST} raised findings in the lines of the fixes before it ({}); no \
+         further round begins, decide what these lines have to do",
+        named(findings)
+    ))
+}
+
+/// Says that the last reviews of the run's target do not converge, and names the findings and their lines. A review that
+/// came to no result, or of a tree that the next one reviewed again, is passed over.
+pub(crate) fn notice_of_reviews(
+    state: &ReviewState,
+    run: &RunId,
+    journal: &Journal,
+) -> Result<Option<String>, JournalError> {
+    let Some(plan) = &state.plan else {
+        return Ok(None);
+    };
+    let Some(mut now) = Reviewed::of(state, run, journal) else {
+        return Ok(None);
+    };
+    let mut all = Vec::new();
+    let mut found = 0;
+    let runs = journal.runs_of_target(&plan.target)?;
+    for earlier in runs.iter().skip_while(|id| *id != run).skip(1) {
+        if now.findings.is_empty() {
+            return Ok(None);
+        }
+        let before = ReviewState::of(&journal.events(earlier)?);
+        let Some((ExitReason::Clean | ExitReason::FindingsOpen | ExitReason::DisputeOpen, _)) =
+            before.ended
+        else {
+            continue;
+        };
+        let Some(before) = Reviewed::of(&before, earlier, journal) else {
+            return Ok(None);
+        };
+        if before.tree == now.tree {
+            continue;
+        }
+        let of_review = now.in_fixes_of(&before);
+        if of_review.is_empty() {
+            return Ok(None);
+        }
+        all.splice(0..0, of_review);
+        found += 1;
+        if found == MOST {
+            return Ok(Some(format!(
+                "the reviews of this target do not converge: each of the last {MOST} raised mandatory findings in the \
+                 lines of the fixes before it ({}); decide what these lines have to do",
+                named(&all)
+            )));
+        }
+        now = before;
+    }
+    Ok(None)
+}
+
+fn named<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> String {
     let places = findings.into_iter().map(|finding| {
         let place = finding.raw.location().map(|place| place.to_string());
         format!(
@@ -34,11 +101,82 @@ pub(crate) fn notice(state: &ReviewState) -> Option<String> {
             printable::line(&place.unwrap_or_default())
         )
     });
-    Some(format!(
-        "the rounds do not converge: each of the last {MOST} raised findings in the lines of the fixes before it ({}); no \
-         further round begins, decide what these lines have to do",
-        places.collect::<Vec<_>>().join(", ")
-    ))
+    places.collect::<Vec<_>>().join(", ")
+}
+
+/// The mandatory findings of a run, and the code in which they were raised.
+struct Reviewed {
+    tree: String,
+    findings: Vec<Finding>,
+    folder: PathBuf,
+    last_round: u32,
+}
+
+impl Reviewed {
+    fn of(state: &ReviewState, run: &RunId, journal: &Journal) -> Option<Self> {
+        let mandatory = state.findings.iter().filter(|finding| {
+            finding.mandatory && finding.reverses.is_none() && !finding.is_rejected()
+        });
+        Some(Self {
+            tree: state.plan.as_ref()?.tree.clone(),
+            findings: mandatory.cloned().collect(),
+            folder: journal.folder_of(run),
+            last_round: state.round(),
+        })
+    }
+
+    fn of_round(&self, round: u32) -> impl Iterator<Item = &Finding> {
+        let of_round = move |finding: &&Finding| finding.round == round;
+        self.findings.iter().filter(of_round)
+    }
+
+    /// The texts of a round; empty if they were pruned.
+    fn texts(&self, round: u32) -> BTreeMap<String, String> {
+        let bytes = files::read(&Sources::path_in(&self.folder, round));
+        let files = bytes.and_then(|bytes| Sources::parse(&bytes));
+        let files = files.unwrap_or_default().into_iter();
+        files.map(|file| (file.path, file.text)).collect()
+    }
+
+    /// The new findings of the first round near lines that fix the findings of `before`.
+    fn in_fixes_of(&self, before: &Self) -> Vec<Finding> {
+        let known: BTreeSet<FindingId> = before.findings.iter().map(|finding| finding.id).collect();
+        let was = before.texts(before.last_round);
+        let mut fixed: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
+        let now = self.texts(1);
+        for (file, text) in &now {
+            let of_file = before.of_round(before.last_round);
+            let of_file = of_file.filter(|finding| finding.raw.file.as_ref() == Some(file));
+            let places: Vec<(u32, u32)> = of_file.filter_map(|found| found.raw.lines()).collect();
+            if let Some(was) = was.get(file).filter(|_| !places.is_empty()) {
+                fixed.insert(file, fixes(was, text, &places));
+            }
+        }
+        let new = self
+            .of_round(1)
+            .filter(|finding| !known.contains(&finding.id) && is_near(&finding.raw, &fixed));
+        new.cloned().collect()
+    }
+}
+
+/// The lines of a text that replace lines near `places` of an earlier text, or stand between them.
+fn fixes(was: &str, now: &str, places: &[(u32, u32)]) -> BTreeSet<u32> {
+    let mut fixes = BTreeSet::new();
+    let diff = unified::lines(was, now);
+    for op in diff.ops().iter().filter(|op| op.tag() != DiffTag::Equal) {
+        let old = op.old_range();
+        // Added lines are near the lines on both sides of them.
+        let (first, last) = (unified::number(old.start), unified::number(old.end) + 1);
+        let is_fix = |place: &(u32, u32)| {
+            let near = reversal::near(*place);
+            first.max(1) <= *near.end() && *near.start() <= last
+        };
+        if places.iter().any(is_fix) {
+            let new = op.new_range();
+            fixes.extend(unified::number(new.start) + 1..=unified::number(new.end));
+        }
+    }
+    fixes
 }
 
 /// The findings of the last rounds in the lines of the fixes before them. Empty if one of these rounds raised none.

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::review::code::coder_changes::{self, Trees};
 use crate::review::code::sources::Sources;
 use crate::review::disputes::rulings::{self, SharedRulings};
-use crate::review::findings::{debate, numbers};
+use crate::review::findings::{convergence, debate, numbers};
 use crate::review::{
     findings::earlier_records::Past,
     findings::round::{MergeSettings, RoundContext},
@@ -102,7 +102,7 @@ pub(crate) fn outcome_of(
     let changes = Redaction::ON.changes(trees.all_changes_or_recorded(state));
     let outcome = outcome::outcome(state, run, exit, millis, changes);
     let mut outcome = outcome.ok_or_else(|| RunError::NotStarted(run.clone()))?;
-    add_repeated(&mut outcome, state, journal)?;
+    add_earlier(&mut outcome, state, journal)?;
     Ok(outcome)
 }
 
@@ -230,8 +230,9 @@ pub fn tree_before_steering(events: &[Event]) -> Option<TreeId> {
         .map(|(_, tree)| TreeId(tree))
 }
 
-/// Adds an open dispute of an earlier run to the outcome if a finding of this run repeats the dispute.
-pub(crate) fn add_repeated(
+/// Adds what earlier runs contribute to the outcome: an open dispute if a finding of this run repeats the dispute, and
+/// that the reviews of the target do not converge.
+pub(crate) fn add_earlier(
     outcome: &mut Outcome,
     state: &ReviewState,
     journal: &Journal,
@@ -251,5 +252,7 @@ pub(crate) fn add_repeated(
         });
     }
     outcome.disputes.sort_by_key(|dispute| dispute.number);
+    let notice = convergence::notice_of_reviews(state, &outcome.run, journal)?;
+    outcome.notices.extend(notice);
     Ok(())
 }
