@@ -180,10 +180,8 @@ impl Repository {
     }
 
     fn has_modes(&self) -> Result<bool> {
-        let set = self
-            .call(["config", "--type=bool", "--get", "core.fileMode"])
-            .answer()?;
-        Ok(set.is_none_or(|value| value.trim_ascii() != b"false"))
+        let set = self.setting("core.filemode")?.map(str::to_lowercase);
+        Ok(!set.is_some_and(|value| matches!(value.as_str(), "false" | "no" | "off" | "0" | "")))
     }
 
     /// Returns the untracked files, including the files of untracked repositories inside the tree.

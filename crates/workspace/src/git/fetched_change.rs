@@ -292,11 +292,10 @@ impl Fetch<'_> {
     fn fetch(&self, options: &[&str], what: &[&str]) -> Result<()> {
         let from = ["--end-of-options", self.from.as_str()];
         let args = QUIET.iter().chain(options).chain(&from).chain(what);
-        self.git
-            .call(args.copied())
-            .over_network(NETWORK)
-            .output()
-            .map(drop)
+        let call = self.git.call(args.copied()).over_network(NETWORK);
+        call.output()?;
+        self.git.cat_files.end();
+        Ok(())
     }
 }
 

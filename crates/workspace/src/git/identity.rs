@@ -497,22 +497,15 @@ impl Repository {
 
     /// Maps the name of each remote to the first address of the remote.
     pub fn remotes(&self) -> Result<BTreeMap<String, String>> {
-        let listed = self
-            .call(["config", "--null", "--get-regexp", r"^remote\..*\.url$"])
-            .answer()?;
         let mut remotes = BTreeMap::new();
-        for entry in path_bytes::items(&listed.unwrap_or_default(), 0) {
-            let entry = path_bytes::shown(entry);
-            let Some((key, url)) = entry.split_once('\n') else {
-                continue;
-            };
+        for (key, url) in self.config()? {
             if let Some(name) = key
                 .strip_prefix("remote.")
                 .and_then(|key| key.strip_suffix(".url"))
             {
                 remotes
                     .entry(name.to_owned())
-                    .or_insert_with(|| url.to_owned());
+                    .or_insert_with(|| url.clone());
             }
         }
         Ok(remotes)

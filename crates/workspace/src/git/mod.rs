@@ -4,6 +4,7 @@ pub mod checkout;
 pub mod fetched_change;
 pub mod hooks;
 pub mod identity;
+mod kept_answers;
 pub(crate) mod listed_index;
 mod messages;
 pub mod objects;

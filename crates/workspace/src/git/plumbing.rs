@@ -16,8 +16,9 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+use crate::git::kept_answers::KeptAnswers;
 use crate::git::listed_index::ListedIndex;
-use crate::git::objects::Objects;
+use crate::git::objects::{CatFile, IdleCatFiles, Objects};
 use crate::git::path_bytes;
 use crate::{Result, WorkspaceError};
 use glee_system::private;
@@ -66,6 +67,8 @@ pub struct Repository {
     pub head: Option<String>,
     pub(crate) empty_tree: &'static str,
     pub(crate) listed: ListedIndex,
+    pub(super) kept: KeptAnswers,
+    pub(super) cat_files: IdleCatFiles,
     /// Whether git finds the repository without explicit paths. If `is_discovered` is false, Glee passes the
     /// paths of the repository to each git command.
     pub(crate) is_discovered: bool,
@@ -138,6 +141,8 @@ impl Repository {
             common: real(common)?,
             index,
             listed: ListedIndex::default(),
+            kept: KeptAnswers::default(),
+            cat_files: IdleCatFiles::default(),
             head: object_id(head),
             empty_tree: if *format == b"sha256" {
                 EMPTY_SHA256
@@ -164,6 +169,8 @@ impl Repository {
             git_dir,
             common,
             listed: ListedIndex::default(),
+            kept: KeptAnswers::default(),
+            cat_files: IdleCatFiles::default(),
             head: None,
             empty_tree,
             is_discovered: false,
@@ -229,10 +236,18 @@ impl Repository {
         linked.map_or(Ok(()), |linked| Err(WorkspaceError::LinkedRefs(linked)))
     }
 
+    /// Reads objects of the repository, and of the folder `extra` if there is one.
     pub fn objects(&self, extra: Option<&Path>) -> Result<Objects> {
         let mut call = self.call(["cat-file", "--batch-command"]);
-        if let Some(folder) = extra {
-            call = call.reading_from(&[folder]);
+        let idle = match extra {
+            Some(folder) => {
+                call = call.reading_from(&[folder]);
+                None
+            }
+            None => Some(self.cat_files.clone()),
+        };
+        if let Some(process) = idle.as_ref().and_then(IdleCatFiles::take) {
+            return Ok(Objects::of(process, idle));
         }
         let mut command = call.command;
         command
@@ -245,7 +260,7 @@ impl Repository {
             .take()
             .zip(child.stdout.take())
             .expect("both are piped");
-        Ok(Objects::of(child, stdin, stdout))
+        Ok(Objects::of(CatFile::of(child, stdin, stdout), idle))
     }
 }
 

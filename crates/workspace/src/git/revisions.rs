@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::git::path_bytes;
-use crate::git::plumbing::{Repository, records};
+use crate::git::plumbing::{Repository, object_id, records};
 use crate::{Result, WorkspaceError};
 use glee_system::files;
 
@@ -68,23 +68,19 @@ impl Repository {
     }
 
     pub fn find(&self, revision: &str) -> Result<Option<String>> {
-        self.call([
-            "rev-parse",
-            "--verify",
-            "--quiet",
-            "--end-of-options",
-            revision,
-        ])
-        .id()
+        self.objects(None)?.find(revision)
     }
 
     pub fn merge_base(&self, one: &str, other: &str) -> Result<String> {
-        self.call(["merge-base", one, other])
-            .id()?
-            .ok_or_else(|| WorkspaceError::NoMergeBase {
-                one: one.to_owned(),
-                other: other.to_owned(),
-            })
+        let base = match self.ask_once(&["merge-base", one, other]) {
+            Ok(base) => object_id(base.trim_ascii_end()),
+            Err(WorkspaceError::Git { .. }) => None,
+            Err(error) => return Err(error),
+        };
+        base.ok_or_else(|| WorkspaceError::NoMergeBase {
+            one: one.to_owned(),
+            other: other.to_owned(),
+        })
     }
 
     /// Whether the history of the commit `newer` contains the commit `older`. Commits without a common ancestor, or that do
@@ -120,8 +116,7 @@ impl Repository {
     }
 
     fn listed_in(&self, commit: &str) -> Result<Vec<u8>> {
-        self.call(["ls-tree", "-r", "-z", "--full-tree", commit])
-            .output()
+        self.ask_once(&["ls-tree", "-r", "-z", "--full-tree", commit])
     }
 
     pub(crate) fn parent_and_tree(&self, commit: &str) -> Result<(Option<String>, String)> {

@@ -43,15 +43,8 @@ impl Workspace {
         let Some(git) = &self.repository else {
             return Ok(Vec::new());
         };
-        let listed = git
-            .call([
-                "ls-tree",
-                "-z",
-                "--full-tree",
-                commit,
-                &format!("{FOLDER}/"),
-            ])
-            .output()?;
+        let folder = format!("{FOLDER}/");
+        let listed = git.ask_once(&["ls-tree", "-z", "--full-tree", commit, &folder])?;
         let mut objects = git.objects(None)?;
         let mut files = Vec::new();
         for (mode, _, id, path) in records(&listed) {

@@ -250,15 +250,11 @@ impl Repository {
 
     /// Returns the paths of all tracked files, and of all untracked files that are not ignored.
     pub fn listed(&self) -> Result<Vec<Vec<u8>>> {
-        let listed = self
-            .call([
-                "ls-files",
-                "-z",
-                "--cached",
-                "--others",
-                "--exclude-standard",
-            ])
-            .output()?;
-        Ok(path_bytes::items(&listed, 0).map(<[u8]>::to_vec).collect())
+        let scan = self.scan()?;
+        let tracked = scan.entries.iter().map(|entry| entry.path.clone());
+        Ok(tracked
+            .chain(scan.untracked)
+            .chain(scan.repositories)
+            .collect())
     }
 }

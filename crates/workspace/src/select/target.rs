@@ -242,13 +242,13 @@ impl Workspace {
 
 impl Repository {
     pub fn autocrlf(&self) -> Result<bool> {
-        let set = self.call(["config", "--get", "core.autocrlf"]).answer()?;
-        Ok(set.is_some_and(|value| {
-            matches!(
-                value.trim_ascii(),
-                b"true" | b"input" | b"yes" | b"on" | b"1"
-            )
-        }))
+        let set = self.setting("core.autocrlf")?;
+        let set = set.map(str::to_lowercase);
+        Ok(
+            set.is_some_and(|value| {
+                matches!(value.as_str(), "true" | "input" | "yes" | "on" | "1")
+            }),
+        )
     }
 
     /// Returns the attributes of files, with one git process for all files.
