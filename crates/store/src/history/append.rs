@@ -1,13 +1,13 @@
 //! Appends events to the history. One transaction updates the events, the hash chain and the views. When a
-//! function that appends events returns without an error, the events are on the disk. After an error, the history
-//! is unchanged.
+//! function that appends events returns without an error, the events are on the disk, except between [`Journal::begin`]
+//! and [`Journal::commit`]. After an error, the history is unchanged.
 
 use std::io;
 
 use jiff::civil::Date;
 use jiff::{Timestamp, Unit};
 use rusqlite::backup::Progress;
-use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, TransactionBehavior, params};
 use serde_json::json;
 use tracing::{debug, warn};
 
@@ -246,23 +246,56 @@ impl Journal {
         })
     }
 
+    /// Begins a transaction for all events up to the next [`Self::commit`], if none has begun. These events are on the
+    /// disk when `commit` returns. In between, no run ends and no person rules.
+    pub fn begin(&mut self) -> Result<(), JournalError> {
+        if self.db.is_autocommit() {
+            let begun = self.db.execute_batch("BEGIN IMMEDIATE");
+            begun.map_err(|error| fault(&self.path, error))?;
+        }
+        Ok(())
+    }
+
+    /// Commits what has begun, if anything has. After an error, the history is as it was at its beginning.
+    pub fn commit(&mut self) -> Result<(), JournalError> {
+        if self.db.is_autocommit() {
+            return Ok(());
+        }
+        self.db.execute_batch("COMMIT").map_err(|error| {
+            // The error of the commit says more than one of the rollback.
+            drop(self.db.execute_batch("ROLLBACK"));
+            fault(&self.path, error)
+        })
+    }
+
+    /// Whether events wait for [`Self::commit`].
+    pub fn has_begun(&self) -> bool {
+        !self.db.is_autocommit()
+    }
+
     fn write<T>(
         &mut self,
         run: &RunId,
         work: impl FnOnce(&mut Tail<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, JournalError> {
-        let (result, is_kept) = self
-            .db
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .and_then(|tx| {
-                let mut tail = Tail::of(&tx, run, self.redacts)?;
-                let result = work(&mut tail)?;
-                let is_kept = tail.is_kept;
-                tail.finish()?;
-                tx.commit()?;
-                Ok((result, is_kept))
+        let redacts = self.redacts;
+        let written = if self.has_begun() {
+            self.db.savepoint().and_then(|savepoint| {
+                let result = write_in(&savepoint, run, redacts, work)?;
+                savepoint.commit()?;
+                Ok(result)
             })
-            .map_err(|error| fault(&self.path, error))?;
+        } else {
+            let begun = self
+                .db
+                .transaction_with_behavior(TransactionBehavior::Immediate);
+            begun.and_then(|transaction| {
+                let result = write_in(&transaction, run, redacts, work)?;
+                transaction.commit()?;
+                Ok(result)
+            })
+        };
+        let (result, is_kept) = written.map_err(|error| fault(&self.path, error))?;
         if is_kept && let Err(error) = self.back_up() {
             warn!("the history could not be copied: {error}");
         }
@@ -282,8 +315,22 @@ impl Journal {
     }
 }
 
+/// Also returns whether the history is to be copied.
+fn write_in<T>(
+    db: &Connection,
+    run: &RunId,
+    redacts: bool,
+    work: impl FnOnce(&mut Tail<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<(T, bool)> {
+    let mut tail = Tail::of(db, run, redacts)?;
+    let result = work(&mut tail)?;
+    let is_kept = tail.is_kept;
+    tail.finish()?;
+    Ok((result, is_kept))
+}
+
 impl<'a> Tail<'a> {
-    fn of(db: &'a Transaction<'_>, run: &RunId, redacts: bool) -> rusqlite::Result<Self> {
+    fn of(db: &'a Connection, run: &RunId, redacts: bool) -> rusqlite::Result<Self> {
         let (events, hash) = db
             .prepare_cached("SELECT events, hash FROM chain")?
             .query_row([], |row| row.try_into())?;

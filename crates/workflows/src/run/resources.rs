@@ -64,6 +64,8 @@ pub struct RunResources {
     /// What several runs cost, as far as a cap depends on it. The runner updates it after each call.
     pub(crate) by_runs: SpentByRuns,
     pub span: Span,
+    /// The events that are not yet on the disk.
+    untold: Vec<Event>,
     /// Other detached runs of the tree wait until this value is dropped.
     queue: Option<QueuedRun>,
 }
@@ -101,6 +103,7 @@ impl RunResources {
             pace: Pace::default(),
             by_runs: SpentByRuns::default(),
             span,
+            untold: Vec::new(),
             queue,
         })
     }
@@ -179,9 +182,22 @@ impl RunResources {
         Ok(self.journal.append_merged(&self.run, kinds, as_of)?)
     }
 
-    pub(crate) fn tell(&self, events: &[Event]) {
+    /// Passes events to the listeners as soon as they are on the disk.
+    pub(crate) fn tell(&mut self, events: &[Event]) {
+        if self.journal.has_begun() {
+            self.untold.extend_from_slice(events);
+            return;
+        }
         let mut sink = lock(&self.sink);
         events.iter().for_each(|event| sink.event(event));
+    }
+
+    /// Writes the events since [`Journal::begin`] to the disk.
+    pub(crate) fn commit(&mut self) -> Result<(), RunError> {
+        self.journal.commit()?;
+        let untold = std::mem::take(&mut self.untold);
+        self.tell(&untold);
+        Ok(())
     }
 
     /// Prepares a call. Fails if a prompt template of the project is invalid.

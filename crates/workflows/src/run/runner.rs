@@ -1,8 +1,10 @@
 //! The loop that all workflows share. The loop runs the steps of a workflow concurrently and records the results.
 //!
 //! The runner makes the calls, enforces the limits of the run, handles interruptions and records the events. Each
-//! event is written to the disk before anything acts on the event, so a run that was killed can be resumed.
+//! event is written to the disk before anything acts on the event, so a run that was killed can be resumed. Calls that
+//! begin or end at the same time share one write.
 
+use futures_util::FutureExt as _;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use tracing::{Instrument as _, info_span};
@@ -26,6 +28,13 @@ enum Done<I> {
 
 /// Runs the steps of a workflow until the run ends or has to wait.
 pub async fn drive<W: Workflow>(workflow: &mut W) -> Result<Rest, RunError> {
+    let rest = run_steps(workflow).await;
+    // Calls that had ended before an error are kept.
+    let committed = workflow.resources_mut().commit();
+    rest.and_then(|rest| committed.map(|()| rest))
+}
+
+async fn run_steps<W: Workflow>(workflow: &mut W) -> Result<Rest, RunError> {
     let stop = workflow.resources().stop.clone();
     let mut running: Vec<StepOf<W>> = Vec::new();
     let mut work = FuturesUnordered::<Pending<(StepOf<W>, Done<W::Input>)>>::new();
@@ -45,6 +54,10 @@ pub async fn drive<W: Workflow>(workflow: &mut W) -> Result<Rest, RunError> {
             for step in workflow.next() {
                 if running.contains(&step) {
                     continue;
+                }
+                match step {
+                    Step::Ask(_) => workflow.resources_mut().journal.begin()?,
+                    _ => workflow.resources_mut().commit()?,
                 }
                 let started = match &step {
                     Step::Ask(call) => match place(workflow, call, &running) {
@@ -106,38 +119,51 @@ pub async fn drive<W: Workflow>(workflow: &mut W) -> Result<Rest, RunError> {
                 (false, false) => Rest::Ended,
             });
         }
+        workflow.resources_mut().commit()?;
         workflow.waiting();
-        let done = tokio::select! {
+        let mut ended = Vec::new();
+        let mut input = None;
+        tokio::select! {
             biased;
-            Some((step, done)) = work.next(), if !work.is_empty() => {
-                if let Done::Call(call, outcome, _) = &done {
-                    let calls = calls_of(&call.agent, &running);
-                    workflow.resources_mut().pace.ended(&call.agent, outcome, calls);
-                }
-                running.retain(|other| *other != step);
-                Some(done)
-            }
-            () = stop.stopped(), if !is_stopped => None,
-            input = workflow.input() => Some(Done::Input(input)),
+            Some(first) = work.next(), if !work.is_empty() => ended.push(first),
+            () = stop.stopped(), if !is_stopped => {}
+            given = workflow.input() => input = Some(given),
         };
+        while let Some(Some(other)) = work.next().now_or_never() {
+            ended.push(other);
+        }
         // If a stop ends a call, the result of the call can arrive before this loop is notified of the stop.
         if !is_stopped && stop.is_stopped() {
             is_stopped = true;
             workflow.stopping()?;
         }
-        match done {
-            Some(Done::Call(call, outcome, observation)) => {
-                workflow.call_ended(call, *outcome, observation, is_stopped)?;
-                let before = workflow.resources().by_runs;
-                workflow.resources_mut().count_runs()?;
-                let resources = workflow.resources();
-                let caps = resources.settings.budget.caps();
-                if let Some(text) = budget::level_notice(&caps, &before, &resources.by_runs) {
-                    workflow.notice(text)?;
+        for (step, done) in ended {
+            match done {
+                Done::Call(call, outcome, observation) => {
+                    let calls = calls_of(&call.agent, &running);
+                    let resources = workflow.resources_mut();
+                    resources.pace.ended(&call.agent, &outcome, calls);
+                    resources.journal.begin()?;
+                    running.retain(|other| *other != step);
+                    workflow.call_ended(call, *outcome, observation, is_stopped)?;
+                    let before = workflow.resources().by_runs;
+                    workflow.resources_mut().count_runs()?;
+                    let resources = workflow.resources();
+                    let caps = resources.settings.budget.caps();
+                    if let Some(text) = budget::level_notice(&caps, &before, &resources.by_runs) {
+                        workflow.notice(text)?;
+                    }
+                }
+                Done::Input(given) => {
+                    running.retain(|other| *other != step);
+                    workflow.resources_mut().commit()?;
+                    is_stopped |= workflow.take(given, is_stopped)?;
                 }
             }
-            Some(Done::Input(input)) => is_stopped |= workflow.take(input, is_stopped)?,
-            None => {}
+        }
+        if let Some(given) = input {
+            workflow.resources_mut().commit()?;
+            is_stopped |= workflow.take(given, is_stopped)?;
         }
     }
 }

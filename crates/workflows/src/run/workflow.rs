@@ -151,7 +151,7 @@ pub trait Workflow: Sized {
 
     fn accept(&mut self, events: &[Event]) {
         events.iter().for_each(|event| self.apply(event));
-        self.resources().tell(events);
+        self.resources_mut().tell(events);
     }
 
     fn notice(&mut self, text: impl Into<String>) -> Result<(), RunError> {
