@@ -1,7 +1,7 @@
 //! Answers of git that a repository keeps, so that a run starts git once for each of them.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::Result;
 use crate::git::path_bytes;
@@ -15,19 +15,21 @@ pub(super) struct KeptAnswers {
     config: Arc<OnceLock<Vec<(String, String)>>>,
 }
 
+impl KeptAnswers {
+    fn of_ids(&self) -> MutexGuard<'_, HashMap<Vec<String>, Vec<u8>>> {
+        self.of_ids.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 impl Repository {
     /// Asks git a question that names commits and trees only by their ids, so that the answer stays the same.
     pub(super) fn ask_once(&self, args: &[&str]) -> Result<Vec<u8>> {
         let question: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
-        let of_ids = || {
-            let kept = self.kept.of_ids.lock();
-            kept.unwrap_or_else(PoisonError::into_inner)
-        };
-        if let Some(answer) = of_ids().get(&question) {
+        if let Some(answer) = self.kept.of_ids().get(&question) {
             return Ok(answer.clone());
         }
         let answer = self.call(args.iter().copied()).output()?;
-        of_ids().insert(question, answer.clone());
+        self.kept.of_ids().insert(question, answer.clone());
         Ok(answer)
     }
 

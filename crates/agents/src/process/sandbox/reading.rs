@@ -4,11 +4,12 @@
 //! its interpreter and of the programs on `PATH`, the caches, git's settings, and the paths that the agent's
 //! configuration names. A future key that opens further folders for an agent adds them in [`needs`].
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use nix::unistd::{User, geteuid};
 
@@ -20,7 +21,7 @@ use crate::process::environment::{NETWORK, names};
 use crate::{Invocation, Profile};
 use glee_model::domain::Agent;
 use glee_store::config::programs;
-use glee_workspace::git::path_bytes;
+use glee_workspace::git::{FileStat, path_bytes};
 use glee_workspace::guard::inside_tree;
 
 /// Closed on every system: the homes of all users, and what the system hands to one user or service.
@@ -229,6 +230,7 @@ fn needs(profiles: &[&Profile], agent: &Agent, invocation: &Invocation) -> Vec<P
         env, cwd, files, ..
     } = invocation;
     let mut needed = settings_of_git(env, cwd);
+    needed.retain(|file| file.is_absolute() && file.is_file());
     needed.extend(caches(env));
     needed.extend(files.iter().map(|(path, _)| path.clone()));
     needed.extend(named(profiles, agent, env));
@@ -293,8 +295,35 @@ fn script(agent: &Agent) -> Option<PathBuf> {
     words.find(|path| path.is_absolute() && path.is_file())
 }
 
-/// The files of the user from which git reads its settings.
+/// The files from which git reads its settings, as they were when git named them.
+type SettingsOfGit = Vec<(PathBuf, Option<FileStat>)>;
+
+/// The variables that git heeds, and the folder in which it was asked.
+type GitSurroundings = (Vec<(OsString, OsString)>, PathBuf);
+
+/// Many agents are started at once, and git names the same files to all of them.
+static SETTINGS_OF_GIT: LazyLock<Mutex<HashMap<GitSurroundings, SettingsOfGit>>> =
+    LazyLock::new(Mutex::default);
+
+fn known_settings() -> MutexGuard<'static, HashMap<GitSurroundings, SettingsOfGit>> {
+    SETTINGS_OF_GIT
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The files from which git reads its settings.
 fn settings_of_git(env: &BTreeMap<OsString, OsString>, cwd: &Path) -> Vec<PathBuf> {
+    let heeded = env.iter().filter(|(name, _)| {
+        let name = name.to_string_lossy();
+        name.starts_with("GIT_") || ["HOME", "PATH", "XDG_CONFIG_HOME"].contains(&&*name)
+    });
+    let heeded = heeded.map(|(name, value)| (name.clone(), value.clone()));
+    let surroundings = (heeded.collect(), cwd.to_owned());
+    if let Some(settings) = known_settings().get(&surroundings)
+        && settings.iter().all(|(file, seen)| stat(file) == *seen)
+    {
+        return settings.iter().map(|(file, _)| file.clone()).collect();
+    }
     let home = variable(env, "HOME").unwrap_or_default();
     let settings = variable(env, "XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
     let mut files = vec![home.join(".gitconfig")];
@@ -318,10 +347,17 @@ fn settings_of_git(env: &BTreeMap<OsString, OsString>, cwd: &Path) -> Vec<PathBu
     let listed = command.output().map(|output| output.stdout);
     for word in listed.unwrap_or_default().split(|byte| *byte == 0) {
         let file = word.strip_prefix(b"file:").map(path_bytes::path);
-        files.extend(file.filter(|file| file.is_absolute() && !files.contains(file)));
+        // Git names the files of the repository relative to the folder.
+        let file = file.map(|file| cwd.join(file));
+        files.extend(file.filter(|file| !files.contains(file)));
     }
-    files.retain(|file| file.is_absolute() && file.is_file());
+    let seen = files.iter().map(|file| (file.clone(), stat(file)));
+    known_settings().insert(surroundings, seen.collect());
     files
+}
+
+fn stat(file: &Path) -> Option<FileStat> {
+    fs::metadata(file).ok().as_ref().map(FileStat::of)
 }
 
 #[cfg(test)]
@@ -543,6 +579,21 @@ mod tests {
         let script = home.top.join("h/agent.sh").display().to_string();
         home.agent.command.push(script);
         assert_eq!(home.opens(&paths), beside);
+    }
+
+    #[test]
+    fn a_file_is_open_from_the_time_at_which_the_settings_of_git_include_it() {
+        let mut home = Home::new(&["h/more", "h/.gitconfig"]);
+        home.path = vec!["/usr/local/bin", "/usr/bin", "/bin"];
+        let settings = home.top.join("h/.gitconfig");
+        let include = format!("[include]\npath = {}\n", home.top.join("h/more").display());
+        fs::write(home.top.join("h/more"), "[core]\nabbrev = 12\n").unwrap();
+        for (text, open) in [("", false), (include.as_str(), true), ("", false)] {
+            fs::write(&settings, text).unwrap();
+            // The second answer is the kept one.
+            assert_eq!(home.opens(&["h/more"]), [open]);
+            assert_eq!(home.opens(&["h/more"]), [open]);
+        }
     }
 
     #[test]
