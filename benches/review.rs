@@ -14,7 +14,7 @@ fn glee(root: &Path, args: &[&str]) -> Command {
     command
         .args(args)
         .current_dir(root.join("project"))
-        .env("HOME", root)
+        .env("HOME", root.join("home"))
         .env("GLEE_STATE_DIR", root.join("state"))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
