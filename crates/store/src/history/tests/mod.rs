@@ -182,6 +182,40 @@ fn numbers(journal: &Journal, filter: DisputeFilter) -> Vec<u64> {
 }
 
 #[test]
+fn events_since_a_beginning_are_recorded_together_and_none_of_them_without_the_commit() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("history.db");
+    let (one, other) = (run("1"), run("2"));
+    let events = |run: &RunId| {
+        let journal = Journal::open_read(&path).unwrap().unwrap();
+        journal.events(run).unwrap().len()
+    };
+    let mut journal = Journal::open(&path).unwrap();
+    journal.append(&one, started("a")).unwrap();
+    journal.begin().unwrap();
+    journal.append(&one, EventKind::notice("first")).unwrap();
+    journal.begin().unwrap();
+    journal.append(&other, started("b")).unwrap();
+    let opened = journal.open_dispute(&one, finding(1, Tag::Must, &["r"]), objection(1));
+    let again = [EventKind::notice("second"), opened.unwrap().kind];
+    // A dispute is opened once. What was appended before the error stays.
+    journal.append_all(&one, again).unwrap_err();
+    assert_eq!((events(&one), events(&other)), (1, 0));
+    journal.commit().unwrap();
+    journal.commit().unwrap();
+    assert_eq!((events(&one), events(&other)), (3, 1));
+
+    journal.begin().unwrap();
+    journal.append(&one, EventKind::notice("lost")).unwrap();
+    drop(journal);
+    assert_eq!((events(&one), events(&other)), (3, 1));
+    let mut journal = Journal::open(&path).unwrap();
+    assert!(journal.verify().unwrap().fault.is_none());
+    journal.append(&one, EventKind::notice("next")).unwrap();
+    assert_eq!(events(&one), 4);
+}
+
+#[test]
 fn what_was_appended_is_read_back() {
     let (_folder, path, mut journal) = fresh();
     let run = run("1");

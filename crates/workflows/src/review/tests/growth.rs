@@ -74,6 +74,24 @@ fn disputes_that_a_judge_dismisses() {
 }
 
 #[test]
+fn a_judge_is_sent_at_most_3_000_bytes_for_a_finding_and_an_objection_of_one_line() {
+    let dismiss = r#""ruling":"DISMISS","grounds":["factual_error"],"citations":[]"#;
+    let (_, left) = disputed(20, Route::Judge, dismiss);
+    let mut asked = 0;
+    for call in left.runner.seen() {
+        if call.request.task.role() == Role::Judge {
+            let root = call.request.root.len();
+            let prompt = glee_protocol::prompts::render(&call.request, None).unwrap();
+            // The tree of the measurement had a path of 27 bytes.
+            let sent = prompt.len() - root + 27;
+            assert!(sent <= 3_000, "{sent}\n{prompt}");
+            asked += 1;
+        }
+    }
+    assert_eq!(asked, 20);
+}
+
+#[test]
 fn disputes_that_a_person_rules_on() {
     is_linear(Route::Human, "");
 }
