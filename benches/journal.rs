@@ -57,6 +57,7 @@ fn dispute(number: u64) -> Vec<EventKind> {
             places: Vec::new(),
             insists_on: None,
             replacement: None,
+            demonstration: None,
         },
         mandatory: true,
         raised_by: vec![AgentName(format!("reviewer-{}", number % 7))],
@@ -85,6 +86,7 @@ fn dispute(number: u64) -> Vec<EventKind> {
         answer: Answer::Disagree,
         text: "The name is one of three constants. ".repeat(5).into(),
         evidence: vec!["src/names.rs:1".into()],
+        demonstration: None,
     };
     let number = DisputeNumber(number);
     let dispute = Sides {

@@ -52,6 +52,7 @@ pub(crate) fn finding(id: u32, tag: Tag, by: &str) -> Finding {
             places: Vec::new(),
             insists_on: None,
             replacement: None,
+            demonstration: None,
         },
         mandatory: true,
         raised_by: vec![AgentName::from(by)],
@@ -95,6 +96,7 @@ pub(crate) fn sandbox() -> Sandbox {
             answer: Answer::Disagree,
             text: "The value is a constant.".into(),
             evidence: vec!["src/names.rs:1".into()],
+            demonstration: None,
         };
         journal
             .open_dispute(&run, finding(id, tag, by), objection)

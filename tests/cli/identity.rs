@@ -61,6 +61,7 @@ fn rule(journal: &mut Journal, run: &RunId, commit: Option<String>, titles: &[&s
             answer: Answer::Disagree,
             text: "It is a constant.".into(),
             evidence: Vec::new(),
+            demonstration: None,
         };
         let opened = journal
             .open_dispute(run, finding(id, title), objection)

@@ -17,6 +17,7 @@ mod convergence;
 mod coverage;
 mod debate;
 mod demo;
+mod demonstrations;
 mod detached;
 mod dialog;
 mod disputes;

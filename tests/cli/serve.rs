@@ -529,6 +529,7 @@ fn the_parts_of_a_long_list_have_every_dispute() {
             answer: glee_model::domain::Answer::Disagree,
             text: "no".into(),
             evidence: vec!["src/a.rs:1".into()],
+            demonstration: None,
         };
         let finding = disputes::finding(id, glee_model::domain::Tag::Must, "codex");
         journal
@@ -844,6 +845,7 @@ fn what_agents_wrote_is_text_on_every_page() {
         answer: glee_model::domain::Answer::Disagree,
         text: MARKUP.into(),
         evidence: vec![MARKUP.into()],
+        demonstration: None,
     };
     let mut journal = Journal::open(&disputes::database(&sandbox)).expect("a history");
     journal

@@ -134,5 +134,6 @@ pub fn dispute() -> Task {
         written: Vec::new(),
         precedents: Vec::new(),
         guidelines: Vec::new(),
+        demonstrated: Vec::new(),
     })
 }

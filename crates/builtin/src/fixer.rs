@@ -83,6 +83,7 @@ fn answer(items: &[Item], done: &mut BTreeMap<FindingId, Fix>) -> Body {
             answer,
             text: text.into(),
             evidence,
+            demonstration: None,
         });
     }
     Body::Response {

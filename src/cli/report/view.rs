@@ -6,9 +6,9 @@ use serde::Serialize;
 use crate::cli::report::text::layout::list;
 use crate::cli::style::{Color, Glyph, count, thousands};
 use glee_model::domain::{
-    AnswerStatus, Class, Corroboration, Disposition, Failure, FailureKind, Finding, FindingId,
-    FindingState, Outcome, Position, ReviewerReport, Ruler, RulingRef, RunId, RunWorktree,
-    SettledFinding, Untrusted, WorktreeState, dissent,
+    AnswerStatus, Class, Corroboration, DemonstrationResult, Disposition, Failure, FailureKind,
+    Finding, FindingId, FindingState, Outcome, Position, ReviewerReport, Ruler, RulingRef, RunId,
+    RunWorktree, SettledFinding, Untrusted, WorktreeState, dissent,
 };
 
 /// The state of a finding, as every report shows it.
@@ -62,7 +62,12 @@ impl<'a> View<'a> {
                 ("not confirmed", Color::Bad, note)
             }
             FindingState::NotResolved => {
-                let note = format!("{raisers} checked the change");
+                let mut shown = settled.demonstrations.iter();
+                let failing = shown.find(|one| one.result == DemonstrationResult::FailsAfter);
+                let note = match failing {
+                    Some(one) => format!("`{}` still fails", one.demonstration.path),
+                    None => format!("{raisers} checked the change"),
+                };
                 ("not resolved", Color::Bad, note)
             }
             FindingState::Resolved => ("fixed", Color::Good, format!("checked by {raisers}")),
@@ -149,6 +154,21 @@ pub(crate) fn answer(settled: &SettledFinding) -> Untrusted {
         Some(name) => text.labelled(&format!("{name}: ")),
         None => text,
     }
+}
+
+/// The demonstrations of a finding with what they show, and whether they speak for the finding, against it, or say
+/// nothing.
+pub(crate) fn demonstrations(settled: &SettledFinding) -> Vec<(Untrusted, Color)> {
+    let shown = settled.demonstrations.iter().map(|one| {
+        let color = match one.result {
+            DemonstrationResult::FailsBefore | DemonstrationResult::FailsAfter => Color::Bad,
+            DemonstrationResult::PassesAfter => Color::Good,
+            DemonstrationResult::Passes => Color::Warn,
+            DemonstrationResult::Inconclusive { .. } => Color::Minor,
+        };
+        (one.summary(), color)
+    });
+    shown.collect()
 }
 
 /// The judge, the panel or the person that ruled. The mail address of a person is left out, because other people read

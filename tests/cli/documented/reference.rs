@@ -225,6 +225,9 @@ fn events() -> String {
     // The only field of a variant without names is a structure, whose fields are those of the event.
     let structures: BTreeMap<String, syn::Fields> = structures(EVENTS)
         .chain(structures("crates/model/src/domain/review/reuse.rs"))
+        .chain(structures(
+            "crates/model/src/domain/review/demonstration.rs",
+        ))
         .collect();
     let groups = enumerations(EVENTS).into_iter().filter(|item| {
         let name = item.ident.to_string();

@@ -23,6 +23,7 @@ fn task(role: Role) -> Task {
         Role::Coder => Task::Respond(RespondCall {
             items: Vec::new(),
             failing: Vec::new(),
+            runners: Vec::new(),
         }),
         Role::Reviewer => Task::Recheck(RecheckCall {
             changes: Vec::new(),

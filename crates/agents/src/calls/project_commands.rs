@@ -103,7 +103,7 @@ fn failed(tail: String) -> CheckResult {
 
 const TAIL: u64 = 8 << 10;
 
-fn end_of(path: &Path) -> String {
+pub(super) fn end_of(path: &Path) -> String {
     let (is_cut, bytes) = read_tail(path).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
     let whole = text

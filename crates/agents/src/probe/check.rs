@@ -180,11 +180,13 @@ fn task(agent: &Agent) -> Task {
         finding: dispute().finding,
         enforced: None,
         answered: None,
+        demonstrated: Vec::new(),
     });
     match agent.role {
         Role::Coder => Task::Respond(RespondCall {
             items: items.into_iter().collect(),
             failing: Vec::new(),
+            runners: Vec::new(),
         }),
         Role::Reviewer => Task::Review(ReviewCall {
             files: vec![file],
@@ -198,6 +200,7 @@ fn task(agent: &Agent) -> Task {
             written: Vec::new(),
             precedents: Vec::new(),
             guidelines: Vec::new(),
+            demonstrated: Vec::new(),
         }),
         Role::Aggregator => Task::Aggregate(AggregateCall {
             about: StageSubject {
@@ -247,6 +250,7 @@ fn dispute() -> Dispute {
         answer: Answer::Disagree,
         text: format!("{FILE}:1 is as it was asked for").into(),
         evidence: vec![format!("{FILE}:1").into()],
+        demonstration: None,
     };
     Sides {
         finding,

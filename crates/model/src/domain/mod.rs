@@ -45,6 +45,10 @@ pub use review::advisory::AdvisoryStatus;
 pub use review::code_context::CodeContext;
 pub use review::coverage::{Coverage, Skip, SkipReason, UnreadFile};
 pub use review::cwe::{Cwe, Kinship};
+pub use review::demonstration::{
+    Claim, Demonstrated, Demonstration, DemonstrationResult, DemonstrationRun, Inconclusive,
+    TestEnd, TestRun, TestedTree,
+};
 pub use review::exact_fix::ExactFix;
 pub use review::exit_reason::ExitReason;
 pub use review::finding::{

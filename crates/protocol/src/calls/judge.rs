@@ -5,7 +5,9 @@ use crate::calls::prelude::*;
 use crate::prompts::fence::{add, joined, lines};
 use crate::replies::ruling;
 use crate::text::printable;
-use glee_model::domain::{Dispute, DisputeNumber, EarlierDispute, Ruling, RulingRecord};
+use glee_model::domain::{
+    Demonstrated, Dispute, DisputeNumber, EarlierDispute, Ruling, RulingRecord,
+};
 use glee_model::rules::review::objections;
 
 /// Rule on one dispute (role judge; answer: section 3.5).
@@ -27,6 +29,9 @@ pub struct JudgeCall {
     /// The project's guidelines that the finding cites, as they were before the change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub guidelines: Vec<Guideline>,
+    /// The tests of both sides, and what they did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub demonstrated: Vec<Demonstrated>,
 }
 
 /// Lines that the coder wrote in this run.
@@ -65,6 +70,7 @@ impl CallKind for JudgeCall {
             "written": written(fence, &self.written),
             "guidelines": fence.guidelines(&self.guidelines),
             "precedents": fence.rulings("precedents", &self.precedents),
+            "demonstrated": fence.demonstrated(&self.demonstrated),
             "files": fence.files(&self.files),
         })
     }

@@ -123,6 +123,14 @@ pub struct StageSubject {
     pub required_fields: Vec<String>,
 }
 
+/// A runner of demonstrations that an agent may name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OfferedRunner {
+    pub name: String,
+    /// The folder below which the agent writes its file.
+    pub folder: String,
+}
+
 /// A finding of a review.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReplyFinding {

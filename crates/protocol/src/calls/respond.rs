@@ -1,9 +1,10 @@
 //! The call in which a coder implements findings or objects.
 
+use crate::calls::parts::OfferedRunner;
 use crate::calls::prelude::*;
 use crate::calls::read::invalid;
 use crate::replies::response;
-use glee_model::domain::{Finding, Response};
+use glee_model::domain::{Demonstrated, Finding, Response};
 
 /// Implement each finding in the tree, or raise an objection to the finding (role coder; answer: section 3.4).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -14,6 +15,9 @@ pub struct RespondCall {
     /// pass.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failing: Vec<FailedCheck>,
+    /// The runners of the tests that the coder may give with an answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runners: Vec<OfferedRunner>,
 }
 
 /// A finding for the coder, with the ruling that enforces the finding.
@@ -27,6 +31,9 @@ pub struct Item {
     /// What a person answers to the coder's objection; absent if nobody answered it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answered: Option<Untrusted>,
+    /// What its demonstrations show.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub demonstrated: Vec<Demonstrated>,
 }
 
 /// A command of `review.verify` that fails on the coder's edits.
@@ -56,9 +63,11 @@ impl CallKind for RespondCall {
             })),
             "items": list(&self.items, |item| {
                 let mut value = fence.finding(&item.finding, item.enforced.as_ref());
+                value["demonstrated"] = json!(fence.demonstrated(&item.demonstrated));
                 value["answered"] = json!(fence.maybe("a person's answer", item.answered.as_ref()));
                 value
             }),
+            "runners": fence.runners(&self.runners),
             "groups": self.items.iter().any(|item| item.finding.id.member > 0),
         })
     }

@@ -1,6 +1,6 @@
 //! The call in which reviewers raise findings in files.
 
-use crate::calls::parts::{Guideline, ReplyFinding, RulingInForce};
+use crate::calls::parts::{Guideline, OfferedRunner, ReplyFinding, RulingInForce};
 use crate::calls::prelude::*;
 use crate::prompts::fence::{closing_without_extent, raised};
 use crate::replies::review::{self, reader};
@@ -50,6 +50,9 @@ pub struct ReviewCall {
     /// Whether the reviewer can read files of the tree.
     #[serde(default)]
     pub reads: bool,
+    /// The runners of the tests that the reviewer may give with a mandatory finding.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runners: Vec<OfferedRunner>,
 }
 
 impl CallKind for ReviewCall {
@@ -75,6 +78,7 @@ impl CallKind for ReviewCall {
             "files": fence.changes(&self.files, self.context),
             "places": fence.lines("places", self.places.iter().map(printable::line)),
             "reads": self.reads,
+            "runners": fence.runners(&self.runners),
             "elsewhere": fence.files(&self.elsewhere),
         })
     }

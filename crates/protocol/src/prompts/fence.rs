@@ -9,11 +9,12 @@
 use serde_json::{Value, json};
 
 use crate::calls::parts::{
-    Guideline, RulingInForce, SourceFile, StagePosition, StageSubject, below,
+    Guideline, OfferedRunner, RulingInForce, SourceFile, StagePosition, StageSubject, below,
 };
 use crate::text::printable;
 use glee_model::domain::{
-    AgentName, CodeContext, Finding, Intent, Location, Question, RawFinding, Untrusted,
+    AgentName, CodeContext, Demonstrated, Finding, Intent, Location, Question, RawFinding,
+    Untrusted,
 };
 use glee_model::rules::stages::stage;
 
@@ -283,6 +284,26 @@ impl DataFence<'_> {
     pub fn maybe(&self, what: &str, text: Option<&Untrusted>) -> String {
         text.map(|text| self.around(what, text.as_written()))
             .unwrap_or_default()
+    }
+
+    pub fn runners(&self, runners: &[OfferedRunner]) -> String {
+        let lines = runners.iter().map(|OfferedRunner { name, folder }| {
+            printable::line(&format!("{name}: a new file below {folder}/"))
+        });
+        self.lines("runners", lines)
+    }
+
+    /// Tests with their code, what they did, and the end of their output.
+    pub fn demonstrated(&self, all: &[Demonstrated]) -> String {
+        let texts = all.iter().map(|one| {
+            let mut text = one.summary().as_written().to_owned();
+            add(&mut text, "", &one.demonstration.code);
+            if let Some(output) = one.output() {
+                add(&mut text, "It printed: ", output);
+            }
+            text
+        });
+        self.lines("tests that were run", texts)
     }
 
     pub fn positions(&self, positions: &[StagePosition]) -> Value {

@@ -74,6 +74,7 @@ fn finding(id: u32, tag: Option<Tag>, mandatory: bool) -> Finding {
             guideline: None,
             insists_on: None,
             replacement: None,
+            demonstration: None,
         },
         mandatory,
         raised_by: vec![AgentName::from("codex-reviewer"), AgentName::from("rules")],
@@ -104,6 +105,7 @@ fn dispute() -> Dispute {
             answer: Answer::Disagree,
             text: "The name is one of three constants.".into(),
             evidence: vec!["src/names.py:1".into(), "tests/test_names.py:4".into()],
+            demonstration: None,
         },
         route: None,
         rulings: Vec::new(),
@@ -161,27 +163,32 @@ fn respond() -> Task {
                 finding: finding(1, Some(Tag::Must), true),
                 enforced: None,
                 answered: None,
+                demonstrated: Vec::new(),
             },
             Item {
                 finding: finding(2, Some(Tag::Low), false),
                 enforced: None,
                 answered: None,
+                demonstrated: Vec::new(),
             },
             Item {
                 finding: finding(3, Some(Tag::High), true),
                 enforced: Some("names.py is not read here".into()),
                 answered: None,
+                demonstrated: Vec::new(),
             },
             Item {
                 finding: finding(4, None, true),
                 enforced: None,
                 answered: None,
+                demonstrated: Vec::new(),
             },
         ],
         failing: vec![FailedCheck {
             command: "make check".to_owned(),
             output: "exit 2: names.py:1".into(),
         }],
+        runners: Vec::new(),
     })
 }
 
@@ -192,6 +199,7 @@ fn judge() -> Task {
         written: Vec::new(),
         precedents: Vec::new(),
         guidelines: Vec::new(),
+        demonstrated: Vec::new(),
     })
 }
 
@@ -350,6 +358,7 @@ fn earlier_rulings_reach_the_judge() {
             written: Vec::new(),
             precedents: Vec::new(),
             guidelines: Vec::new(),
+            demonstrated: Vec::new(),
         })),
         None,
     )

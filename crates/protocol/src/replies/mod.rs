@@ -13,5 +13,6 @@ pub mod response;
 pub mod review;
 pub mod ruling;
 pub mod stage;
+pub mod test_report;
 #[cfg(test)]
 pub mod unsigned;

@@ -1,6 +1,8 @@
-//! Parses lines, Markdown, JSON, locations, tags, weaknesses and suggestion blocks in the text of agents. The module also
+//! Parses lines, Markdown, JSON, locations, tags, weaknesses, suggestion blocks and demonstrations in the text of agents. The module also
 //! contains functions that create nonces and escape text for display.
 
+pub(crate) mod blocks;
+pub mod demonstration;
 pub mod json;
 pub mod lines;
 pub mod location;

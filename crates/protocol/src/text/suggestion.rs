@@ -1,67 +1,15 @@
 //! Suggestion blocks as on GitHub and GitLab: code that replaces the lines to which a comment or a finding refers.
 
-use crate::text::markdown::{LineKind, Structure, trim_blank_lines};
+use crate::text::blocks;
 
 /// The info strings of suggestion blocks that replace exactly the finding's lines. On GitLab, `suggestion:-2+1`
 /// also replaces two lines above and one line below.
 const INFO: [&str; 2] = ["suggestion", "suggestion:-0+0"];
 
-/// Removes the suggestion block from a text, and returns the lines of the block. The text must contain exactly one
-/// suggestion block, which must be closed and not blank. Otherwise, the function returns `None` and does not
-/// change the text.
+/// Removes the suggestion block from a text, and returns the lines of the block; see [`blocks::take`].
 pub fn take(text: &mut String) -> Option<String> {
-    let mut structure = Structure::default();
-    let mut found = None;
-    let mut open = None;
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        let start = at;
-        let end = at + line.len();
-        at = end;
-        match structure.classify(line.trim_end()) {
-            LineKind::FenceOpen => {
-                let opening = line.trim();
-                let info = opening.trim_start_matches(['`', '~']);
-                // A block that begins on the line of a list marker is ignored. The content of such a block is
-                // indented differently from the line of the list marker.
-                let is_plain = opening.len() - info.len() >= 3;
-                open = (is_plain && INFO.contains(&info.trim()))
-                    .then(|| (start, end, indentation(line)));
-            }
-            LineKind::FenceClose => {
-                let Some((first, content, indent)) = open.take() else {
-                    continue;
-                };
-                if found
-                    .replace((first..end, content..start, indent))
-                    .is_some()
-                {
-                    return None;
-                }
-            }
-            _ => {}
-        }
-    }
-    let (block, content, indent) = found.filter(|_| open.is_none())?;
-    let content = text[content]
-        .strip_suffix('\n')
-        .filter(|content| !content.trim().is_empty())?;
-    let lines: Vec<&str> = content
-        .split('\n')
-        .map(|line| &line[indentation(line).min(indent)..])
-        .collect();
-    let lines = lines.join("\n");
-    text.replace_range(block, "");
-    let rest = trim_blank_lines(text);
-    *text = rest.to_owned();
-    Some(lines)
-}
-
-/// The number of blanks and tabs at the beginning of a line.
-fn indentation(line: &str) -> usize {
-    line.bytes()
-        .take_while(|byte| matches!(byte, b' ' | b'\t'))
-        .count()
+    let lines = blocks::take(text, |info| INFO.contains(&info).then_some(()));
+    lines.map(|((), lines)| lines)
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::programs::ProfileForm;
 use crate::config::schema::forms::{
     Adapter, Age, Command, Commands, Guidelines, Id, Language, LinkFormat, Model, Money, Name,
-    Price, ReuseForm, Reviewers, Size, Tags, Url, Variables, Vendor, Whole, Words,
+    Price, ReuseForm, Reviewers, Runners, Size, Tags, Url, Variables, Vendor, Whole, Words,
 };
 use crate::config::schema::values::{
     As, Count, Delay, GuidelineChoice, Hyperlink, OrAll, OrNone, ReuseMode, ReviewerChoice, Time,
@@ -162,6 +162,13 @@ section! {
         pub quorum: Option<u32> as "As::<OrAll<Count<1, { u32::MAX }>>>" = None,
         /// Commands that must pass after the coder's edits.
         pub verify: Vec<Vec<String>> as "As::<Commands>" = Vec::new(),
+        /// Whether reviewers and coders may give a test with a finding or an answer, which Glee runs. Nobody is asked for
+        /// one without a runner.
+        pub demonstrations: Demonstrations = Demonstrations::Offered,
+        /// The programs that run these tests, by name, each with the folder for new files. In the command, `{files}` stands
+        /// for the path of the new file, `{name}` for its name without extension, and `{junit}` for the path of a JUnit
+        /// report that the command writes. They run in a copy of the tree, in a sandbox, without network.
+        pub runners: BTreeMap<String, Runner> as "As::<Runners>" = BTreeMap::new(),
         /// The maximum number of agents that run at the same time.
         pub jobs: Option<u32> as "As::<OrAll<Count<1, { u32::MAX }>>>" = Some(8),
         /// If a review would make more calls, Glee first asks the user on the terminal. Calls of embedded agents are
@@ -206,6 +213,12 @@ section! {
 }
 
 impl ReviewSettings {
+    /// The runners that agents may name; none if `demonstrations` is `off`.
+    pub fn offered_runners(&self) -> impl Iterator<Item = (&String, &Runner)> {
+        let is_offered = self.demonstrations != Demonstrations::Off;
+        self.runners.iter().filter(move |_| is_offered)
+    }
+
     pub fn mandatory(&self) -> Vec<String> {
         [
             self.opinions.mandatory.clone(),
@@ -217,6 +230,33 @@ impl ReviewSettings {
     pub fn optional(&self) -> Vec<String> {
         [self.opinions.optional.clone(), self.issues.optional.clone()].concat()
     }
+}
+
+/// A program that runs demonstrations.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Runner {
+    pub command: Vec<String>,
+    /// The folder below which new files are written, relative to the root of the tree.
+    pub folder: String,
+}
+
+impl Runner {
+    /// The placeholders for the new file: its path, and its name without extension.
+    pub const FILE: [&str; 2] = ["{files}", "{name}"];
+    /// The placeholder for the path of a JUnit report.
+    pub const REPORT: &str = "{junit}";
+}
+
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Demonstrations {
+    /// No test is asked for or run.
+    Off,
+    /// An agent may give a test.
+    #[default]
+    Offered,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,7 +1,7 @@
 //! A project's configuration file needs trust if the file runs programs or sets variables. Trust is the user's
 //! approval. A command needs no trust if the whole command is the name of an embedded agent or of a known program.
 //! Every other command needs trust. An adapter needs trust if the adapter is not the default adapter of the
-//! command. A profile of an agent needs trust. Each of the settings `env`, `review.verify`, `watch.notify`, `notify.command` and `advisories.url`
+//! command. A profile of an agent needs trust. Each of the settings `env`, `review.verify`, `review.runners`, `watch.notify`, `notify.command` and `advisories.url`
 //! needs trust, unless the value is empty or `none`. If a command names a file in the tree, the file needs trust.
 //! Templates in `.glee/prompts` need trust too. Rules in `.glee/rules` contain only data, so the rules need no
 //! trust. The trust hash covers only the content that needs trust. Changes to comments, to the order of keys, or
@@ -76,6 +76,21 @@ pub fn needed(project: &Layer, roots: Option<&Roots>) -> Option<UntrustedConfig>
             commands.push(words(command));
         }
         content.insert(key.to_owned(), given.value.clone());
+    }
+    let runners = project.values.get("review.runners");
+    if let Some((given, runners)) =
+        runners.and_then(|given| Some((given, given.value.as_object()?)))
+        && !runners.is_empty()
+    {
+        for (name, runner) in runners {
+            let command = &runner["command"];
+            runs.push(format!(
+                "{} (review.runners, `{name}`)",
+                command_line(command)
+            ));
+            commands.push(words(command));
+        }
+        content.insert("review.runners".to_owned(), given.value.clone());
     }
     if let Some(given) = project
         .values
@@ -450,6 +465,10 @@ mod tests {
             (
                 "review: {verify: [cargo test, [make, 'a b']]}",
                 vec!["cargo test (review.verify)", "make 'a b' (review.verify)"],
+            ),
+            (
+                "review: {runners: {py: {command: 'python3 -m unittest {files}', folder: tests}}}",
+                vec!["python3 -m unittest '{files}' (review.runners, `py`)"],
             ),
             (
                 "notify: {command: ./tell 'a b'}",

@@ -167,6 +167,7 @@ fn events(plan: Plan, given: &CallerAnswer, change: TreeChange) -> Vec<EventKind
         answer: given.answer,
         text: given.reason.clone(),
         evidence: given.evidence.clone(),
+        demonstration: None,
     });
     events.push(
         RunEvent::CallFinished {

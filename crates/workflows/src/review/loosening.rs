@@ -156,6 +156,8 @@ fn of_review(now: &ReviewSettings, than: &ReviewSettings, asked: usize) -> Vec<L
         reuse: _,
         quorum,
         verify,
+        demonstrations,
+        runners,
         jobs: _,
         confirm_above: _,
         confirm_above_usd: _,
@@ -209,6 +211,15 @@ fn of_review(now: &ReviewSettings, than: &ReviewSettings, asked: usize) -> Vec<L
     {
         let text = format!("`{}` is not run after a fix", command.join(" "));
         add(true, "review.verify", text);
+    }
+    add(
+        *demonstrations < than.demonstrations,
+        "review.demonstrations",
+        "no demonstration of a finding is run".to_owned(),
+    );
+    for (name, runner) in &than.runners {
+        let text = format!("demonstrations with the runner `{name}` are not run as before");
+        add(runners.get(name) != Some(runner), "review.runners", text);
     }
     let is_dropped = match (guidelines, &than.guidelines) {
         (_, GuidelineChoice::Off) => false,
@@ -578,6 +589,14 @@ mod tests {
                 "review: {verify: [cargo test]}",
                 "",
                 &["`cargo test` is not run after a fix"],
+            ),
+            (
+                "review: {runners: {py: {command: 'python3 {files}', folder: tests}}}",
+                "review: {demonstrations: off, runners: {py: {command: 'true {files}', folder: tests}}}",
+                &[
+                    "no demonstration of a finding is run",
+                    "demonstrations with the runner `py` are not run as before",
+                ],
             ),
             (
                 "review: {skipped: fail}",

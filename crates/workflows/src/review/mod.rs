@@ -3,13 +3,14 @@
 //!
 //! The modules `plan`, `state`, `schedule`, `requests` and `outcome` have no side effects. `workflow` performs
 //! effects and asks people. `code` contains the code under review. The modules `findings` and `disputes` process
-//! the findings and the disputes of a round. `recorded` reads ended runs. The caller implements the traits in
+//! the findings and the disputes of a round. `demonstrations` runs the tests that agents give. `recorded` reads ended runs. The caller implements the traits in
 //! [`crate::run::ports`].
 
 pub mod answer;
 #[cfg(any(test, feature = "testing"))]
 pub mod bench;
 pub mod code;
+mod demonstrations;
 pub mod disputes;
 pub mod findings;
 pub mod loosening;

@@ -11,7 +11,7 @@ use glee_model::domain::{
     FailureKind, FileChange, Finding, FindingState, NoLongerRaised, Outcome, Proof, Reused,
     ReusedFrom, ReviewerReport, Role, RunId, SettledFinding, Skip, Tag, Untrusted, number_of,
 };
-use glee_model::rules::review::exit_status;
+use glee_model::rules::review::{demonstrations, exit_status};
 use glee_protocol::text::printable;
 use glee_store::config::settings::{ReviewSettings, Skipped};
 
@@ -144,6 +144,7 @@ pub fn outcome(
             lowered: progress.lowered,
             insisted: progress.insisted,
             earlier: progress.related,
+            demonstrations: demonstrations::demonstrated(&progress.demonstrations),
         });
     }
     Some(Outcome {

@@ -12,14 +12,16 @@ use crate::review::findings::unsure;
 use crate::review::state::ReviewState;
 use glee_model::domain::event::{CallAnswer, CallId, Purpose};
 use glee_model::domain::{
-    Agent, AnswerStatus, AskedFile, CodeContext, Disposition, Dispute, Finding, FindingId,
-    RaisedIn, RawFinding, RunId, meanings, number_of,
+    Agent, AnswerStatus, AskedFile, CodeContext, Demonstrated, Disposition, Dispute, Finding,
+    FindingId, RaisedIn, RawFinding, RunId, meanings, number_of,
 };
+use glee_model::rules::review::demonstrations;
 use glee_protocol::calls::close::CloseCall;
 use glee_protocol::calls::compare::{CompareCall, UncertainPair};
 use glee_protocol::calls::defend::{Challenged, DefendCall};
 use glee_protocol::calls::examine::ExamineCall;
 use glee_protocol::calls::judge::JudgeCall;
+use glee_protocol::calls::parts::OfferedRunner;
 use glee_protocol::calls::recheck::{Change, RecheckCall};
 use glee_protocol::calls::respond::{FailedCheck, Item, RespondCall};
 use glee_protocol::calls::review::ReviewCall;
@@ -83,6 +85,7 @@ impl RequestBuilder<'_> {
             reads,
             guidelines,
             intent,
+            runners: self.runners(),
             ..review
         };
         if context == CodeContext::Files {
@@ -311,7 +314,21 @@ impl RequestBuilder<'_> {
         Task::Respond(RespondCall {
             items: items.collect(),
             failing: failing.collect(),
+            runners: self.runners(),
         })
+    }
+
+    fn runners(&self) -> Vec<OfferedRunner> {
+        let offered = self.state.settings.review.offered_runners();
+        let offered = offered.map(|(name, runner)| OfferedRunner {
+            name: name.clone(),
+            folder: runner.folder.clone(),
+        });
+        offered.collect()
+    }
+
+    pub(crate) fn demonstrated(&self, finding: FindingId) -> Vec<Demonstrated> {
+        demonstrations::demonstrated(&self.state.progress(finding).demonstrations)
     }
 
     fn item(&self, finding: &Finding) -> Item {
@@ -346,6 +363,7 @@ impl RequestBuilder<'_> {
         Item {
             finding: finding.clone(),
             answered: answered.map(|answered| answered.answer.clone()),
+            demonstrated: self.demonstrated(finding.id),
             enforced,
         }
     }
@@ -386,6 +404,10 @@ impl RequestBuilder<'_> {
             written,
             precedents,
             guidelines,
+            demonstrated: dispute
+                .findings()
+                .flat_map(|finding| self.demonstrated(finding.id))
+                .collect(),
         })
     }
 

@@ -236,15 +236,20 @@ impl RunResources {
             session: None,
             limits: self.settings.limits,
             sandbox: self.settings.sandbox,
-            protected: Arc::new(Guarded {
-                tree: self.workspace.folders(),
-                records: self.records(),
-            }),
+            protected: Arc::new(self.guarded()),
             files: self.files(&id.file_stem())?,
             activity: Arc::new(move |line| lock(&sink).activity(&shown, line)),
             suspended: None,
             stop,
         })
+    }
+
+    /// The tree, and Glee's own records.
+    pub(crate) fn guarded(&self) -> Guarded {
+        Guarded {
+            tree: self.workspace.folders(),
+            records: self.records(),
+        }
     }
 
     /// Glee's state folder, and the files of a history outside of this folder.

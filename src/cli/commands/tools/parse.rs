@@ -185,6 +185,7 @@ fn response_row(response: &Response) -> Row<'_> {
         answer,
         text,
         evidence,
+        demonstration: _,
     } = response;
     (*finding, answer.as_str(), Color::Strong, text, evidence)
 }

@@ -296,7 +296,8 @@ impl Entry<'_> {
             .filter(|_| self.is_open())
     }
 
-    /// What the reviewers of the finding said in other words, and the reasons of the reviewers that deny the problem.
+    /// What the reviewers of the finding said in other words, the reasons of the reviewers that deny the problem, and what
+    /// its tests show.
     pub(crate) fn remarks(&self) -> Vec<String> {
         let finding = &self.settled.finding;
         let mut remarks = Vec::new();
@@ -315,6 +316,8 @@ impl Entry<'_> {
             let why = block(why);
             remarks.push(format!("{by} sees no problem: {}", why.trim()));
         }
+        let shown = view::demonstrations(self.settled).into_iter();
+        remarks.extend(shown.map(|(shown, _)| format!("Test {}", line(&shown))));
         remarks
     }
 

@@ -6,7 +6,7 @@ use crate::cli::report::formats::entry::{self, Entry};
 use crate::cli::report::formats::gaps;
 use crate::cli::report::options::RenderOptions;
 use crate::cli::report::text;
-use crate::cli::report::view::{FindingCounts, ReportedState};
+use crate::cli::report::view::{self, FindingCounts, ReportedState};
 use crate::cli::style::count;
 use glee_model::domain::Outcome;
 use glee_protocol::text::markdown::dedent;
@@ -99,6 +99,10 @@ fn item(entry: &Entry<'_>, outcome: &Outcome) -> String {
     let reason = prose(&cut(&entry.reason(outcome), TEXT));
     if !entry.is_open() {
         text.push_str(&format!("\n  {}\n", indented(&reason)));
+        for (shown, _) in view::demonstrations(entry.settled) {
+            let shown = prose(&cut(&entry::line(&shown), TEXT));
+            text.push_str(&format!("\n  Test {}\n", indented(&shown)));
+        }
         return text;
     }
     let body = prose(&cut(&entry::block(&entry.raw().body), TEXT));

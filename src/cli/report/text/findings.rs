@@ -291,6 +291,16 @@ impl Report<'_> {
         for evidence in &raw.evidence {
             add(&mut notes, "evidence", Color::Plain, evidence, 1);
         }
+        let shown = view::demonstrations(finding).into_iter();
+        for ((shown, color), one) in shown.zip(&finding.demonstrations) {
+            add(&mut notes, "test", color, &shown, 2);
+            if self.options.detail == Detail::Full {
+                add(&mut notes, "", Color::Plain, &one.demonstration.code, 40);
+                if let Some(output) = one.output() {
+                    add(&mut notes, "printed", Color::Faint, output, 20);
+                }
+            }
+        }
         let suggestion = finding.finding.other_suggestion();
         if let Some(suggestion) = suggestion {
             add(&mut notes, "fix", Color::Good, suggestion, 3);

@@ -3,7 +3,9 @@
 use crate::cli::report::text::layout;
 use crate::cli::report::view;
 use crate::cli::style::{self, Color, Style, snippet};
-use glee_model::domain::{Dispute, Finding, Objector, Route, RulingRecord, Untrusted};
+use glee_model::domain::{
+    Demonstrated, Dispute, Finding, Objector, Route, RulingRecord, Untrusted,
+};
 use glee_model::rules::review::objections;
 use glee_protocol::text::printable;
 use glee_workspace::code::anchors::Excerpt;
@@ -76,6 +78,17 @@ impl Page {
             let gap = if index > 0 { "\n" } else { "" };
             let code = snippet::excerpt(self.look, Color::Key, excerpt, String::new());
             self.text.push_str(&format!("{gap}{code}\n"));
+        }
+    }
+
+    /// Appends the tests of both sides, with their code and the end of their output.
+    pub(crate) fn demonstrated(&mut self, all: &[Demonstrated]) {
+        for one in all {
+            self.section(&format!("Test {}", one.summary().as_written()));
+            self.body(2, &one.demonstration.code);
+            if let Some(output) = one.output() {
+                self.body(2, &output.labelled("It printed: "));
+            }
         }
     }
 

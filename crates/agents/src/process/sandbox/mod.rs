@@ -35,7 +35,7 @@ mod reading;
 #[cfg(target_os = "linux")]
 mod sockets;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -46,7 +46,7 @@ use glee_store::config::settings::Sandbox;
 use glee_system::private;
 
 use paths::{caches, own_folders, places};
-use reading::Reach;
+use reading::{Named, Reach};
 
 pub use denied::denied;
 pub use paths::real;
@@ -155,7 +155,11 @@ pub fn confinement(
     let reach = if is_own {
         Reach::default()
     } else {
-        Reach::of(&profiles, agent, invocation, guarded, &own)
+        let named = Named {
+            command: &agent.command,
+            variables: &agent.env,
+        };
+        Reach::of(&profiles, named, invocation, guarded, &own)
     };
     let paths = |places: BTreeSet<PathBuf>| places.into_iter().map(OsString::from).collect();
     Some(Confinement {
@@ -171,6 +175,34 @@ pub fn confinement(
         over: None,
         is_offline: false,
     })
+}
+
+/// Returns the restrictions of a test that an agent wrote: it writes only in the folders `writable`, has no network, and
+/// is not started on a system that cannot prevent more.
+pub(crate) fn of_test(
+    command: &[String],
+    invocation: &Invocation,
+    guarded: &Guarded,
+    writable: &[PathBuf],
+) -> Confinement {
+    let named = Named {
+        command,
+        variables: &BTreeMap::new(),
+    };
+    let reach = Reach::of(&[], named, invocation, guarded, writable);
+    let devices = DEVICES.map(PathBuf::from);
+    let devices = devices.iter().filter(|path| path.exists());
+    let writable = writable.iter().chain(devices);
+    let paths = |places: BTreeSet<PathBuf>| places.into_iter().map(OsString::from).collect();
+    Confinement {
+        hold: Hold::Always,
+        writable: writable.map(|path| real(path).into()).collect(),
+        closed: paths(reach.closed),
+        open: paths(reach.open),
+        links: paths(reach.links),
+        is_offline: true,
+        ..Confinement::default()
+    }
 }
 
 /// Returns the profiles of all programs that an agent's command possibly runs. The command of an agent with the

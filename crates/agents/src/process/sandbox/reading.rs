@@ -19,7 +19,6 @@ use crate::adapters::profile;
 use crate::probe::executable;
 use crate::process::environment::{NETWORK, names};
 use crate::{Invocation, Profile};
-use glee_model::domain::Agent;
 use glee_store::config::programs;
 use glee_workspace::git::{FileStat, path_bytes};
 use glee_workspace::guard::inside_tree;
@@ -72,7 +71,7 @@ pub(crate) struct Reach {
 impl Reach {
     pub(super) fn of(
         profiles: &[&Profile],
-        agent: &Agent,
+        named: Named<'_>,
         invocation: &Invocation,
         guarded: &Guarded,
         own: &[PathBuf],
@@ -86,11 +85,11 @@ impl Reach {
             reach.open(&place);
         }
         reach.closed = closed(profiles, invocation, guarded);
-        let hidden = reach.open_home_around(agent, invocation);
+        let hidden = reach.open_home_around(named, invocation);
         reach.closed.retain(|path| !reach.open.contains(path));
         let needed = std::mem::take(&mut reach.open);
         reach.open_what_runs(invocation);
-        for path in needs(profiles, agent, invocation) {
+        for path in needs(profiles, named, invocation) {
             for place in ways(&path, &invocation.cwd) {
                 reach.open(&place);
             }
@@ -117,8 +116,8 @@ impl Reach {
 
     /// Opens a home folder if the program, or its script, lies directly in it. Returns the hidden entries, which stay
     /// closed unless the agent needs them.
-    fn open_home_around(&mut self, agent: &Agent, invocation: &Invocation) -> BTreeSet<PathBuf> {
-        let files = std::iter::once(invocation.program.clone()).chain(script(agent));
+    fn open_home_around(&mut self, named: Named<'_>, invocation: &Invocation) -> BTreeSet<PathBuf> {
+        let files = std::iter::once(invocation.program.clone()).chain(named.script());
         let folders: BTreeSet<PathBuf> = files
             .filter_map(|file| Some(real(file.parent()?)))
             .collect();
@@ -225,7 +224,7 @@ fn closed(profiles: &[&Profile], invocation: &Invocation, guarded: &Guarded) -> 
 }
 
 /// What an agent needs besides the tree, its program, and what it can write to.
-fn needs(profiles: &[&Profile], agent: &Agent, invocation: &Invocation) -> Vec<PathBuf> {
+fn needs(profiles: &[&Profile], named: Named<'_>, invocation: &Invocation) -> Vec<PathBuf> {
     let Invocation {
         env, cwd, files, ..
     } = invocation;
@@ -233,7 +232,7 @@ fn needs(profiles: &[&Profile], agent: &Agent, invocation: &Invocation) -> Vec<P
     needed.retain(|file| file.is_absolute() && file.is_file());
     needed.extend(caches(env));
     needed.extend(files.iter().map(|(path, _)| path.clone()));
-    needed.extend(named(profiles, agent, env));
+    needed.extend(named.paths(profiles, env));
     for home in homes(env) {
         needed.extend(INSTALLED.map(|name| home.join(name)));
     }
@@ -263,36 +262,47 @@ fn clouds(profiles: &[&Profile], env: &BTreeMap<OsString, OsString>) -> Vec<Path
     folders
 }
 
-/// The existing paths in the agent's `command` and `env`, and in the variables that its program is given; with the
-/// folder of the first file in `command`, because a script has others beside it.
-fn named(profiles: &[&Profile], agent: &Agent, env: &BTreeMap<OsString, OsString>) -> Vec<PathBuf> {
-    let mut listed = vec!["SSL_CERT_FILE", "SSL_CERT_DIR"];
-    listed.extend(NETWORK);
-    for profile in profiles {
-        listed.extend(profile.pass.iter().map(String::as_str));
-    }
-    let given = env.iter().filter(|(name, _)| {
-        let name = name.to_string_lossy();
-        listed.iter().any(|entry| names(entry, &name))
-    });
-    let words = agent
-        .command
-        .iter()
-        .skip(1)
-        .map(|word| PathBuf::from(word.rsplit('=').next().unwrap_or_default()));
-    let folder = script(agent).and_then(|path| Some(path.parent()?.to_owned()));
-    let named = words.chain(folder);
-    let named = named.chain(agent.env.values().map(PathBuf::from));
-    let named = named.chain(given.map(|(_, value)| PathBuf::from(value)));
-    named
-        .filter(|path| path.is_absolute() && path.exists())
-        .collect()
+/// What the configuration of an agent or of a runner names.
+#[derive(Clone, Copy)]
+pub(super) struct Named<'a> {
+    pub command: &'a [String],
+    pub variables: &'a BTreeMap<String, String>,
 }
 
-/// The first file in the agent's `command` after the program.
-fn script(agent: &Agent) -> Option<PathBuf> {
-    let mut words = agent.command.iter().skip(1).map(PathBuf::from);
-    words.find(|path| path.is_absolute() && path.is_file())
+impl Named<'_> {
+    /// The existing paths in the command and the variables, and in the variables that the program is given; with the
+    /// folder of the first file in the command, because a script has others beside it.
+    fn paths(self, profiles: &[&Profile], env: &BTreeMap<OsString, OsString>) -> Vec<PathBuf> {
+        let mut listed = vec!["SSL_CERT_FILE", "SSL_CERT_DIR"];
+        listed.extend(NETWORK);
+        for profile in profiles {
+            listed.extend(profile.pass.iter().map(String::as_str));
+        }
+        let given = env.iter().filter(|(name, _)| {
+            let name = name.to_string_lossy();
+            listed.iter().any(|entry| names(entry, &name))
+        });
+        let words = self
+            .command
+            .iter()
+            .skip(1)
+            .map(|word| PathBuf::from(word.rsplit('=').next().unwrap_or_default()));
+        let folder = self
+            .script()
+            .and_then(|path| Some(path.parent()?.to_owned()));
+        let named = words.chain(folder);
+        let named = named.chain(self.variables.values().map(PathBuf::from));
+        let named = named.chain(given.map(|(_, value)| PathBuf::from(value)));
+        named
+            .filter(|path| path.is_absolute() && path.exists())
+            .collect()
+    }
+
+    /// The first file in the command after the program.
+    fn script(self) -> Option<PathBuf> {
+        let mut words = self.command.iter().skip(1).map(PathBuf::from);
+        words.find(|path| path.is_absolute() && path.is_file())
+    }
 }
 
 /// The files from which git reads its settings, as they were when git named them.
@@ -371,6 +381,7 @@ mod tests {
     use crate::process::sandbox::confinement;
     use crate::process::sandbox::confinement::{Confinement, Hold};
     use crate::samples;
+    use glee_model::domain::Agent;
     use glee_model::domain::Role;
     use glee_store::config::settings::Sandbox;
 

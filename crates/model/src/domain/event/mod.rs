@@ -15,12 +15,12 @@ use serde_json::Value;
 
 use crate::domain::{
     Action, AdvisoryStatus, Agent, AgentEvent, AgentName, AnsweredObjection, AuditPlan, Ballot,
-    CallMetadata, Comparison, Coverage, DebateMessage, Decision, Disposition, Dispute,
-    DisputeNumber, EarlierDispute, ExitReason, FileChange, Finding, FindingId, Intent, KeyedAnswer,
-    Location, Loosened, Person, PostedProblem, RaisedIn, RawFinding, Resolution, Response,
-    RestatedFinding, Reuse, ReviewRequest, ReviewedFiles, Role, Route, Ruler, RulingAudit,
-    RulingRecord, RulingRef, RunId, Settler, SharedRuling, Skip, StagePlan, StageVerdict, Tag,
-    Trigger, UnsurePair, Untrusted, Usage, WatchPlan, WatchStatus,
+    CallMetadata, Comparison, Coverage, DebateMessage, Decision, DemonstrationRun, Disposition,
+    Dispute, DisputeNumber, EarlierDispute, ExitReason, FileChange, Finding, FindingId, Intent,
+    KeyedAnswer, Location, Loosened, Person, PostedProblem, RaisedIn, RawFinding, Resolution,
+    Response, RestatedFinding, Reuse, ReviewRequest, ReviewedFiles, Role, Route, Ruler,
+    RulingAudit, RulingRecord, RulingRef, RunId, Settler, SharedRuling, Skip, StagePlan,
+    StageVerdict, Tag, Trigger, UnsurePair, Untrusted, Usage, WatchPlan, WatchStatus,
 };
 
 pub use call::{CallAnswer, CallId, Part, Purpose, Transcript};
@@ -408,6 +408,8 @@ pub enum ReviewEvent {
     },
     /// A command of `review.verify` checked the coder's edits; `tail` is the end of the command's output.
     Verified(Verified),
+    /// Glee ran the demonstration of a finding or of the coder's answer on one tree, or refused to run it.
+    DemonstrationRan(DemonstrationRun),
 }
 
 /// Events of disputes. A review or a watch can open a dispute. While no run is active, commands such as `glee

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use crate::domain::ids::{FindingId, ProblemKey};
 use crate::domain::review::severity::Confidence;
 use crate::domain::{
-    AgentName, Class, Corroboration, Cwe, Disposition, DisputeNumber, ExactFix, Ground, Location,
-    RulingRef, Severity, Untrusted,
+    AgentName, Class, Corroboration, Cwe, Demonstration, Disposition, DisputeNumber, ExactFix,
+    Ground, Location, RulingRef, Severity, Untrusted,
 };
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -44,6 +44,9 @@ pub struct RawFinding {
     /// outcome has an `exact_fix` instead of a `replacement`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replacement: Option<Untrusted>,
+    /// The test that shows the defect, as the reviewer wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub demonstration: Option<Box<Demonstration>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
     /// The items of the reviewer's evidence.
@@ -321,7 +324,7 @@ pub enum FindingState {
     Unchecked,
     /// The code changed, but the reviewer gave no valid answer to the re-check.
     Unconfirmed,
-    /// The code changed; the reviewer reports the finding as not resolved.
+    /// The code changed; the reviewer reports the finding as not resolved, or its demonstration still fails.
     NotResolved,
     /// The code changed; the reviewer reports the finding as resolved.
     Resolved,

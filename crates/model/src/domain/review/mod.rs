@@ -4,6 +4,7 @@ pub mod advisory;
 pub mod code_context;
 pub mod coverage;
 pub mod cwe;
+pub mod demonstration;
 pub mod exact_fix;
 pub mod exit_reason;
 pub mod finding;

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::ids::RunId;
 use crate::domain::{
-    AgentName, Caps, Coverage, Dispute, EarlierDispute, ExitReason, FailureKind, Finding,
-    FindingId, FindingState, Location, Loosened, NoLongerRaised, Response, Reused, Role, RulingRef,
-    RunWorktree, Severity, Skip, SkipReason, UnreadFile, Untrusted, Usage, number_of,
+    AgentName, Caps, Coverage, Demonstrated, Dispute, EarlierDispute, ExitReason, FailureKind,
+    Finding, FindingId, FindingState, Location, Loosened, NoLongerRaised, Response, Reused, Role,
+    RulingRef, RunWorktree, Severity, Skip, SkipReason, UnreadFile, Untrusted, Usage, number_of,
 };
 
 /// Whether a reviewer's answer can be relied on (section 3.3 of the design).
@@ -144,6 +144,9 @@ pub struct SettledFinding {
     /// Related earlier disputes that do not bind the finding.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier: Vec<EarlierDispute>,
+    /// The demonstrations of the finding and of the coder's answer that Glee ran, or refused to run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub demonstrations: Vec<Demonstrated>,
 }
 
 impl SettledFinding {

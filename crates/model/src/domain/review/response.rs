@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{FindingId, Untrusted};
+use crate::domain::{Demonstration, FindingId, Untrusted};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
@@ -26,6 +26,12 @@ pub struct Response {
     /// Concrete evidence: code references, requirements, tests.
     #[serde(default)]
     pub evidence: Vec<Untrusted>,
+    /// A test: with an objection, one that passes; with a change, one that failed before it.
+    // The schema is sent to coders, whether or not a runner is configured, so an agent that has to follow it writes the
+    // test into `text`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    pub demonstration: Option<Demonstration>,
 }
 
 /// A reviewer states whether the coder's change resolves the finding.

@@ -2,6 +2,7 @@
 //! the exit status.
 
 pub mod coder_selection;
+pub mod demonstrations;
 pub mod exit_status;
 pub mod ground;
 pub mod mandatory;

@@ -69,6 +69,7 @@ mod tests {
             answer,
             text: "".into(),
             evidence: Vec::new(),
+            demonstration: None,
         }
     }
 

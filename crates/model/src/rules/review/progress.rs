@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 
 use crate::domain::{
-    AgentName, Answer, Class, Disposition, Dispute, DisputeNumber, EarlierDispute, Finding,
-    FindingState, Lowered, Recheck, Relation, Response, RulingRef,
+    AgentName, Answer, Class, DemonstrationRun, Disposition, Dispute, DisputeNumber,
+    EarlierDispute, Finding, FindingState, Lowered, Recheck, Relation, Response, RulingRef,
 };
+use crate::rules::review::demonstrations;
 
 /// In one round, a reviewer gets at most this number of requests to re-check the same finding.
 pub const RECHECKS: u32 = 2;
@@ -45,6 +46,8 @@ pub struct Progress {
     pub checks: BTreeMap<AgentName, Recheck>,
     /// For each reviewer, the number of re-check requests that got no valid answer in this round.
     pub unanswered_checks: BTreeMap<AgentName, u32>,
+    /// The runs of its demonstrations, in the order in which they were recorded.
+    pub demonstrations: Vec<DemonstrationRun>,
 }
 
 /// What the coder's answer means for a finding.
@@ -234,10 +237,11 @@ impl Progress {
         }
     }
 
-    /// The state of an implemented finding. The finding stays open if its re-check is missing, or if the re-check does
-    /// not confirm the fix.
+    /// The state of an implemented finding. The finding stays open if its re-check is missing or does not confirm the
+    /// fix, or if its demonstration still fails.
     fn checked(&self, checkers: &[&AgentName]) -> FindingState {
-        if self.checks.values().any(|check| !check.resolved) {
+        let is_denied = self.checks.values().any(|check| !check.resolved);
+        if is_denied || demonstrations::still_fails(&self.demonstrations) {
             FindingState::NotResolved
         } else if checkers.iter().any(|name| self.is_given_up(name)) {
             FindingState::Unconfirmed
@@ -328,6 +332,7 @@ mod tests {
             answer,
             text: "x".into(),
             evidence: Vec::new(),
+            demonstration: None,
         };
         progress.answer(&"c".into(), &response);
         progress
@@ -426,6 +431,44 @@ mod tests {
                     "{disposition:?} {answer:?}"
                 );
             }
+        }
+    }
+
+    #[test]
+    fn a_test_that_still_fails_outweighs_a_recheck() {
+        let run = |tested, ends: &[&str]| -> DemonstrationRun {
+            let runs: Vec<serde_json::Value> = ends
+                .iter()
+                .map(|end| serde_json::json!({"end": end, "reached": true, "millis": 1, "output": ""}))
+                .collect();
+            let run = serde_json::json!({
+                "finding": "F1", "claim": "defect", "by": "reviewer", "tree": "t", "tested": tested, "command": "x",
+                "demonstration": {"runner": "r", "path": "tests/a.py", "code": "x"}, "runs": runs
+            });
+            serde_json::from_value(run).expect("a run")
+        };
+        for (ends, after, expected) in [
+            (["failed"; 3], "failed", FindingState::NotResolved),
+            (["failed"; 3], "passed", FindingState::Resolved),
+            (["failed"; 3], "broken", FindingState::Resolved),
+            (["passed"; 3], "failed", FindingState::Resolved),
+            (
+                ["failed", "failed", "passed"],
+                "failed",
+                FindingState::Resolved,
+            ),
+        ] {
+            let check = Recheck {
+                finding: FindingId::new(1),
+                resolved: true,
+                reason: "".into(),
+            };
+            let progress = Progress {
+                checks: BTreeMap::from([("r".into(), check)]),
+                demonstrations: vec![run("before", &ends), run("after", &[after])],
+                ..answered(Answer::Implemented)
+            };
+            assert_eq!(state(&progress, None), expected, "{ends:?} {after}");
         }
     }
 

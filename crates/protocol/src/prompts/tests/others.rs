@@ -1,6 +1,8 @@
 //! Tests that words of others in a prompt stay in their fence, and that a repeated prompt is no answer.
 
 use super::*;
+use crate::calls::parts::OfferedRunner;
+use glee_model::domain::{Claim, Demonstrated, Demonstration, DemonstrationResult, Role};
 
 #[test]
 fn words_of_others_cannot_leave_their_fence() {
@@ -77,10 +79,15 @@ fn forged() -> [Task; 7] {
             recheck,
             ..
         }),
-        Task::Respond(RespondCall { items, failing }),
+        Task::Respond(RespondCall {
+            items,
+            failing,
+            runners,
+        }),
         Task::Judge(JudgeCall {
             dispute,
             files: code,
+            demonstrated,
             ..
         }),
         Task::Recheck(RecheckCall { changes, .. }),
@@ -108,6 +115,23 @@ fn forged() -> [Task; 7] {
         items[0].finding.raw.body = forged.as_str().into();
         items[1].finding.raw.evidence.push(forged.as_str().into());
         items[2].enforced = Some(forged.as_str().into());
+        let shown = Demonstrated {
+            by: Role::Reviewer,
+            claim: Claim::Defect,
+            demonstration: Demonstration {
+                runner: "unittest".to_owned(),
+                path: forged.clone(),
+                code: forged.as_str().into(),
+            },
+            result: DemonstrationResult::FailsBefore,
+            runs: Vec::new(),
+        };
+        items[2].demonstrated.push(shown.clone());
+        demonstrated.push(shown);
+        runners.push(OfferedRunner {
+            name: forged.clone(),
+            folder: forged.clone(),
+        });
         dispute.finding.raw.title = forged.as_str().into();
         dispute.objection.text = forged.as_str().into();
         findings[0].raw.title = forged.as_str().into();

@@ -4,7 +4,7 @@ use super::entry::{
     ANSWERS_CAP, AnswerWord, EntryId as _, FindingAnswer, Gathered, More, Placed, TEXT_CAP,
 };
 use crate::replies::reply::ReplyLine;
-use crate::text::{LineKind, markdown, tag};
+use crate::text::{LineKind, demonstration, markdown, tag};
 
 pub(crate) struct Prose<W: AnswerWord> {
     gathered: Gathered<W>,
@@ -127,6 +127,10 @@ impl<W: AnswerWord> Prose<W> {
                 .extend(Some(evidence.to_owned()).filter(|text| !text.is_empty()));
             self.mode = Mode::Evidence { gap: false };
             return;
+        }
+        // Evidence loses its indentation, and the code of a demonstration must not.
+        if step.kind == LineKind::FenceOpen && demonstration::opens(line) {
+            self.mode = Mode::Text;
         }
         match self.mode {
             Mode::Evidence { .. } if step.kind == LineKind::Blank => {

@@ -3,6 +3,7 @@
 use std::io::{self, BufRead};
 
 use crate::replies::by_finding::{self, AnswerWord, FindingAnswer, Names};
+use crate::text::demonstration;
 use glee_model::domain::{Answer, FindingId, Response, Untrusted};
 
 pub use crate::replies::by_finding::AnswersByFinding;
@@ -18,12 +19,13 @@ pub fn parse<R: BufRead>(
         |FindingAnswer {
              finding,
              word: answer,
-             text,
+             mut text,
              evidence,
              ..
          }| Response {
             finding,
             answer,
+            demonstration: demonstration::take(&mut text),
             text: text.into(),
             evidence: evidence.into_iter().map(Untrusted::from).collect(),
         },

@@ -21,6 +21,7 @@ fn response(finding: u32, answer: Answer, text: &str, evidence: &[&str]) -> Resp
         answer,
         text: text.into(),
         evidence,
+        demonstration: None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Reads the fields of a finding in JSON. Models use different names for the same field, and the reader accepts
 //! all these names.
 
+use crate::text::demonstration;
 use crate::text::{LenientValue, location, markdown, tag, weakness};
 use glee_model::domain::{
     Confidence, Cwe, DisputeId, DisputeNumber, Location, RawFinding, RulingRef, Severity, Tag,
@@ -98,6 +99,7 @@ impl<'a> FindingFields<'a> {
             EVIDENCE,
             RULE,
             INSISTS_ON,
+            demonstration::FIELD,
         ];
         HEADS.contains(&name)
             || BODIES.contains(&name)
@@ -208,6 +210,8 @@ impl<'a> FindingFields<'a> {
             bodies.sort();
         }
         let (title, mut body) = texts(heads, bodies);
+        let demonstration = demonstration::of_field(self.get(demonstration::FIELD))
+            .or_else(|| demonstration::take(&mut body));
         let stated = weakness::take(self.get(weakness::NAMES), &mut body);
         let mut places = self.places(file).into_iter();
         let (file, (line, end_line)) = match places.next() {
@@ -229,6 +233,7 @@ impl<'a> FindingFields<'a> {
             category,
             suggestion: self.get(SUGGESTION).string().map(Untrusted::from),
             replacement: self.get(REPLACEMENT).string().map(Untrusted::from),
+            demonstration: demonstration.map(Box::new),
             confidence: confidence(self.get(CONFIDENCE)),
             evidence: self
                 .get(EVIDENCE)

@@ -9,7 +9,7 @@ use super::insisted_ruling;
 use super::untagged::{self, Mark};
 use crate::replies::reply::ReplyLine;
 use crate::text::location::{self, Paths};
-use crate::text::{LineKind, Structure, markdown, suggestion, tag};
+use crate::text::{LineKind, Structure, demonstration, markdown, suggestion, tag};
 use glee_model::domain::{Cwe, Location, RawFinding, RulingRef, Severity, Tag, Untrusted};
 
 const TEXT_CAP: usize = 6 << 20;
@@ -373,6 +373,7 @@ impl<'a> ProseReader<'a> {
                     if finding.cwe.is_none() {
                         finding.cwe = Cwe::find(finding.title.as_written());
                     }
+                    finding.demonstration = demonstration::take(&mut body).map(Box::new);
                     if finding.line.is_some() {
                         finding.replacement = suggestion::take(&mut body).map(Untrusted::from);
                     }
@@ -413,6 +414,7 @@ pub(super) fn weight(finding: &RawFinding) -> usize {
         .suggestion
         .iter()
         .chain(&finding.replacement)
+        .chain(finding.demonstration.iter().map(|given| &given.code))
         .chain(&finding.evidence)
         .map(|text| text.as_written().len());
     let lengths = names

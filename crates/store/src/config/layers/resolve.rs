@@ -452,6 +452,7 @@ mod tests {
         review.consensus.validate = off
         review.context = blocks
         review.debate = off
+        review.demonstrations = offered
         review.guidelines = auto
         review.issues.mandatory = [HIGH]
         review.issues.optional = [MEDIUM, LOW]
@@ -472,6 +473,7 @@ mod tests {
         review.reuse = true
         review.reviewers = all
         review.rounds = 1
+        review.runners = {}
         review.skipped = auto
         review.verify = []
         rulings.max_age.accepted_risk = none

@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 
 use super::suggest::closest;
 use super::units;
+use crate::config::settings::Runner;
+
 use super::values::{
     ADAPTERS, GuidelineChoice, Hyperlink, InvalidValue, ReuseMode, ReviewerChoice, ValueForm, words,
 };
@@ -294,6 +296,51 @@ form! {
     fn problem(wrong: &Value) -> Option<String> {
         Command::problem(wrong)
     }
+}
+
+form! {
+    /// Accepts the programs that run demonstrations, by name. A command that names no file could not run one.
+    Runners: BTreeMap<String, Runner> =
+        "a map of runners such as {unittest: {command: \"python3 -m unittest {files}\", folder: tests}}; `{files}` or \
+         `{name}` stands for the file",
+    {"type": "object", "additionalProperties": {
+        "type": "object",
+        "properties": {"command": (Command::schema()), "folder": {"type": "string", "pattern": "^[^/]"}},
+        "required": ["command", "folder"],
+        "additionalProperties": false
+    }},
+    |given| given.as_object()?.iter().map(|(name, given)| Some((Name::read(&json!(name))?.0, runner(given)?))).collect();
+
+    fn misfit(given: &Value) -> InvalidValue {
+        let misfit = InvalidValue::of(given, Self::allowed(), None);
+        let mut entries = given.as_object().into_iter().flatten().enumerate();
+        match entries.find(|(_, (name, given))| Name::read(&json!(name)).is_none() || runner(given).is_none()) {
+            Some((item, (name, _))) => InvalidValue {
+                problem: format!("cannot have this runner `{name}`"),
+                item: Some(item),
+                ..misfit
+            },
+            None => misfit,
+        }
+    }
+}
+
+fn runner(given: &Value) -> Option<Runner> {
+    let keys = given.as_object()?;
+    let command = Command::read(keys.get("command")?)?;
+    let folder = keys.get("folder")?.as_str()?.trim_end_matches('/');
+    let names_file = command
+        .iter()
+        .any(|word| Runner::FILE.iter().any(|part| word.contains(part)));
+    let is_known = keys
+        .keys()
+        .all(|key| ["command", "folder"].contains(&key.as_str()));
+    (names_file && is_known && !folder.is_empty() && is_line(folder) && is_inside(folder)).then(
+        || Runner {
+            command,
+            folder: folder.to_owned(),
+        },
+    )
 }
 
 /// The placeholders that the address of a link can contain.

@@ -118,7 +118,8 @@ impl Measures<'_> {
             | ReviewEvent::RelatedDispute { .. }
             | ReviewEvent::StillDisputed { .. }
             | ReviewEvent::BeforeImage { .. }
-            | ReviewEvent::Verified { .. } => Ok(()),
+            | ReviewEvent::Verified { .. }
+            | ReviewEvent::DemonstrationRan(_) => Ok(()),
         }
     }
 

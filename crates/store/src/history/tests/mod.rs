@@ -80,6 +80,7 @@ fn objection(id: u32) -> Response {
         answer: Answer::Disagree,
         text: "the value is a constant".into(),
         evidence: vec!["src/db.rs:3".into()],
+        demonstration: None,
     }
 }
 

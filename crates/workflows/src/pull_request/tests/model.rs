@@ -300,6 +300,7 @@ impl Model {
             lowered: None,
             insisted: false,
             earlier: Vec::new(),
+            demonstrations: Vec::new(),
         }
     }
 
@@ -470,6 +471,7 @@ impl Model {
                     answer: Answer::Disagree,
                     text: "no".into(),
                     evidence: Vec::new(),
+                    demonstration: None,
                 },
                 objector: Objector::Coder,
                 route: None,

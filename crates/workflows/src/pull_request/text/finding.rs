@@ -207,6 +207,8 @@ pub(super) fn details(settled: &SettledFinding, block: Option<&str>, most: usize
     if !evidence.is_empty() {
         parts.push(format!("Evidence:\n\n{}", evidence.join("\n")));
     }
+    let shown = settled.demonstrations.iter();
+    parts.extend(shown.map(|one| format!("Test {}", prose(&one.summary(), most))));
     let suggestion = settled.finding.other_suggestion();
     let fix = settled.finding.exact_fix.as_ref().map(ExactFix::shown);
     let fix = fix

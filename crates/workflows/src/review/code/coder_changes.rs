@@ -314,6 +314,7 @@ mod tests {
                 answer: Answer::Implemented,
                 text: "done".into(),
                 evidence: Vec::new(),
+                demonstration: None,
             };
             let progress = Progress { response: Some(response), asked_after: vec![0], ..Progress::default() };
             state.progress.insert(id, progress);

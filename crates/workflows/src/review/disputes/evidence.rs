@@ -25,6 +25,14 @@ impl RequestBuilder<'_> {
     pub fn support(&self, dispute: &Dispute, ruling: &Ruling, cited: &Reference) -> Support {
         let path = cited.path.as_str();
         let finding = &dispute.finding;
+        // The judge was shown the tests that ran.
+        let shown = dispute
+            .findings()
+            .flat_map(|finding| self.demonstrated(finding.id));
+        let mut shown = shown.filter(|one| one.output().is_some());
+        if shown.any(|one| one.demonstration.path == path) {
+            return Support::Exists;
+        }
         let before = self.original_text(path);
         let versions = if self.is_changed(path) {
             self.versions(finding.round, path)

@@ -63,6 +63,7 @@ impl ReviewState {
                 "this undoes {earlier}, which asked for the opposite and was implemented: "
             )),
             evidence: place.iter().map(|place| place.to_string().into()).collect(),
+            demonstration: None,
         }
     }
 
@@ -99,6 +100,7 @@ impl ReviewState {
             answer: Answer::Disagree,
             text,
             evidence,
+            demonstration: None,
         }
     }
 

@@ -1,6 +1,7 @@
 //! Turns the answers of judges into the ruling that takes effect.
 //!
-//! If a DISMISS cites code that does not exist in the reviewed tree, the ruling becomes an ESCALATE. A dispute is
+//! If a DISMISS cites code that does not exist in the reviewed tree, or says nothing of a demonstration that fails, the
+//! ruling becomes an ESCALATE. A dispute is
 //! also escalated if two answers of the same judge contain no valid ruling, and if a DISMISS would close a security
 //! finding of a pull request: the next job has another history, in which only a person's ruling closes such a finding.
 
@@ -12,7 +13,7 @@ use glee_model::domain::{
     AgentName, Dispute, DisputeNumber, Finding, PanelVote, Ruler, Ruling, RulingRecord, RulingWord,
     Severity, Untrusted,
 };
-use glee_model::rules::review::{objections, rulings};
+use glee_model::rules::review::{demonstrations, objections, rulings};
 use glee_model::rules::votes::panel;
 use glee_protocol::text::references::{Reference, reference, references};
 use glee_store::config::settings::ReviewSettings;
@@ -46,7 +47,7 @@ pub fn due(
     let plan = state.plan.as_ref();
     let is_request = plan.is_some_and(|plan| plan.pull_request.is_some());
     record.map(|record| {
-        let ruling = lowered(record.ruling.clone(), review);
+        let ruling = heard(requests, disputed, lowered(record.ruling.clone(), review));
         let disposition = objections::disposition(&ruling).filter(|_| is_request);
         let needs_person = disposition
             .is_some_and(|disposition| rulings::needs_person_for(&disposition, &finding.raw));
@@ -76,7 +77,19 @@ pub(crate) fn counted_by(
     counted(answer, review.judge.require_evidence, &|ruling, cited| {
         requests.support(dispute, ruling, cited)
     })
-    .map(|ruling| lowered(ruling, review))
+    .map(|ruling| heard(requests, dispute, lowered(ruling, review)))
+}
+
+/// If a ruling dismisses a finding without a word about its failing demonstration, the ruling becomes an ESCALATE.
+fn heard(requests: &RequestBuilder<'_>, dispute: &Dispute, ruling: Ruling) -> Ruling {
+    let mut unheard = dispute.findings().filter_map(|finding| {
+        let progress = requests.state.progress(finding.id);
+        demonstrations::unheard(&ruling, &progress.demonstrations)
+    });
+    match unheard.next() {
+        Some(why) => escalated(&ruling, &why),
+        None => ruling,
+    }
 }
 
 /// If a ruling dismisses a finding but gives the finding a mandatory tag, the ruling becomes an ESCALATE.

@@ -246,6 +246,10 @@ impl NewFinding {
                 self.finding.raw.evidence.push(evidence.clone());
             }
         }
+        let demonstration = &mut self.finding.raw.demonstration;
+        *demonstration = demonstration.take().or(member.raw.demonstration.clone());
+        let demonstration = &mut self.finding.raw.demonstration;
+        *demonstration = demonstration.take().or(member.raw.demonstration.clone());
         self.said.push(member.id.clone());
         self.origins.extend(origin);
     }

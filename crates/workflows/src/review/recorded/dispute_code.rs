@@ -1,4 +1,4 @@
-//! Reads the code of a recorded dispute from the stored data of its run.
+//! Reads the code and the tests of a recorded dispute from the stored data of its run.
 
 use std::path::Path;
 
@@ -8,7 +8,8 @@ use crate::review::disputes::references;
 use crate::review::state::ReviewState;
 use crate::run::redaction::Redaction;
 use glee_model::domain::event::Event;
-use glee_model::domain::{Dispute, Untrusted};
+use glee_model::domain::{Demonstrated, Dispute, Untrusted};
+use glee_model::rules::review::demonstrations;
 use glee_workspace::code::anchors::Excerpt;
 
 /// The reviewed code of a dispute. The value is empty if the stored data of the run was deleted.
@@ -17,6 +18,8 @@ pub struct DisputeCode {
     pub finding: Option<Excerpt>,
     /// The code that the reviewer, the objection and the rulings cite.
     pub cited: Vec<Excerpt>,
+    /// The tests of both sides, and what they did.
+    pub demonstrated: Vec<Demonstrated>,
 }
 
 impl DisputeCode {
@@ -32,7 +35,11 @@ impl DisputeCode {
         let mut sources = Sources::new(run_folder, Redaction::ON);
         // If the stored files of the round cannot be loaded, the code of the round is omitted.
         drop(sources.load(finding.round, None));
-        let before = ReviewState::of(events).before;
+        let state = ReviewState::of(events);
+        let before = &state.before;
+        let demonstrated = dispute.findings().flat_map(|finding| {
+            demonstrations::demonstrated(&state.progress(finding.id).demonstrations)
+        });
         let rulings = dispute
             .rulings
             .iter()
@@ -45,6 +52,7 @@ impl DisputeCode {
             .chain(rulings)
             .collect();
         Self {
+            demonstrated: demonstrated.collect(),
             finding: sources.excerpt(finding),
             cited: references::cited(finding, &texts, &|path| {
                 sources.shown(finding.round, path).or_else(|| {

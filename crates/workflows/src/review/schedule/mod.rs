@@ -9,13 +9,14 @@ mod tests;
 
 use std::collections::BTreeSet;
 
+use crate::review::demonstrations;
 use crate::review::findings::convergence;
 use crate::review::state::{RecordedCall, ReviewState};
 use crate::run::attempts;
 use crate::run::workflow::Step;
 use glee_model::domain::event::{CallAnswer, CallId, EventKind, Mode, Purpose, ReviewEvent};
 use glee_model::domain::{
-    AgentName, AnswerStatus, DisputeNumber, FindingState, RaisedIn, Role, Route,
+    AgentName, AnswerStatus, DisputeNumber, FindingState, RaisedIn, Role, Route, TestedTree,
 };
 use glee_store::config::settings::DebateRounds;
 
@@ -51,6 +52,8 @@ pub enum ReviewEffect {
     Settle(Vec<DisputeNumber>),
     /// Records what the coder replied to a person.
     Reply(DisputeNumber),
+    /// Runs the next demonstration that is due on a tree.
+    Demonstrate(TestedTree),
     Verify {
         round: u32,
     },
@@ -93,17 +96,20 @@ pub fn next_steps(
         return Vec::new();
     }
     let round = state.round();
-    let stages: [&dyn Fn() -> Vec<ReviewStep>; 12] = [
+    let stages: [&dyn Fn() -> Vec<ReviewStep>; 15] = [
         &|| reviews(state, round),
         &|| same(state, policy, round, RaisedIn::Review),
         &|| merge(state, round),
         &|| compare(state, policy, round),
         &|| debate(state, policy, round),
+        &|| demonstrate(state, TestedTree::Before),
         &|| coder(state, policy, round),
+        &|| demonstrate(state, TestedTree::Before),
         &|| disputes::due(state, policy, parked),
         &|| enforce(state, policy, round),
         &|| verify(state, policy, round),
         &|| repair(state, policy, round),
+        &|| demonstrate(state, TestedTree::After),
         &|| rechecks(state, policy, round),
         &|| next_round(state, policy, round),
     ];
@@ -317,6 +323,12 @@ fn respond(state: &ReviewState, coder: &AgentName, round: u32) -> Option<ReviewS
         }
     });
     call.map(Step::Ask)
+}
+
+fn demonstrate(state: &ReviewState, tested: TestedTree) -> Vec<ReviewStep> {
+    let due = demonstrations::next(state, tested);
+    let step = due.map(|_| Step::Effect(ReviewEffect::Demonstrate(tested)));
+    step.into_iter().collect()
 }
 
 fn enforce(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {

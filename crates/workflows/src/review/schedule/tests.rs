@@ -168,6 +168,7 @@ impl Play {
                 answer: *answer,
                 text: "why".into(),
                 evidence: Vec::new(),
+                demonstration: None,
             })
             .collect();
         self.answered(

@@ -370,6 +370,10 @@ impl ReviewState {
             }
             ReviewEvent::FixRequested { request } => self.request_fix(request),
             ReviewEvent::Verified(checked) => self.verified.push(checked.clone()),
+            ReviewEvent::DemonstrationRan(run) => {
+                let progress = self.progress_mut(run.finding);
+                progress.demonstrations.push(run.clone());
+            }
         }
     }
 

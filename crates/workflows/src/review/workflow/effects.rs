@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 
+use crate::review::demonstrations;
+use crate::review::demonstrations::running::{self, Bench};
 use crate::review::disputes::{resolve, rulings};
 use crate::review::findings::earlier_records::Past;
 use crate::review::findings::round::{MergeSettings, RoundContext};
@@ -17,7 +19,9 @@ use crate::run::resources::RunResources;
 use crate::run::workflow::{Pending, Workflow as _};
 use glee_agents::CommandInput;
 use glee_model::domain::event::{DisputeEvent, EventKind, ReviewEvent, Verified};
-use glee_model::domain::{Agent, DisputeNumber, FindingId, PairAnswer, RaisedIn, RulingWord};
+use glee_model::domain::{
+    Agent, DisputeNumber, FindingId, PairAnswer, RaisedIn, RulingWord, TestedTree,
+};
 use glee_store::config::schema::values::ReuseMode;
 use glee_store::config::settings::Compare;
 use glee_store::history::JournalError;
@@ -341,6 +345,47 @@ impl ReviewWorkflow {
             .into(),
         );
         self.append_all(events).map(drop)
+    }
+
+    pub(super) fn demonstrate(
+        &mut self,
+        tested: TestedTree,
+    ) -> Result<Option<Pending<ReviewInput>>, RunError> {
+        let Some(due) = demonstrations::next(&self.state, tested) else {
+            return Ok(None);
+        };
+        let finding = self.state.finding(due.finding);
+        let finding = finding.expect("a demonstration belongs to a finding of the run");
+        let resources = &self.resources;
+        let review = &resources.settings.review;
+        let stem = match tested {
+            TestedTree::Before => "before",
+            TestedTree::After => "after",
+        };
+        let bench = Bench {
+            agents: resources.agents.clone(),
+            guarded: resources.guarded(),
+            limits: resources.settings.limits,
+            redaction: resources.redaction(),
+            files: resources.files(&format!("demonstration-{}-{stem}", due.finding))?,
+            stop: resources.stop.clone(),
+        };
+        let is_changed = due.tree.is_none() && !self.changed_since(&[due.finding]).is_empty();
+        let prepared = if is_changed {
+            let why = "the code of the finding is not in the tree as it was reviewed";
+            Err(Box::new(due.refused(why)))
+        } else {
+            running::prepare(due, finding, review, self.trees())
+        };
+        match prepared {
+            Ok(prepared) => Ok(Some(Box::pin(async move {
+                ReviewInput::Demonstrated(bench.run(prepared).await.map(Box::new))
+            }))),
+            Err(refused) => {
+                self.append(ReviewEvent::DemonstrationRan(*refused))?;
+                Ok(None)
+            }
+        }
     }
 
     pub(super) fn verify(&self, round: u32) -> Result<Pending<ReviewInput>, RunError> {

@@ -30,8 +30,8 @@ use glee_model::domain::event::{
     CallAnswer, CallId, DisputeEvent, Event, EventKind, Plan, ReviewEvent, RunEvent, Verified,
 };
 use glee_model::domain::{
-    AnsweredObjection, Coverage, DisputeNumber, ExitReason, Ruler, Ruling, RulingRecord, RunId,
-    Spent, Untrusted, number_of,
+    AnsweredObjection, Coverage, DemonstrationRun, DisputeNumber, ExitReason, Ruler, Ruling,
+    RulingRecord, RunId, Spent, Untrusted, number_of,
 };
 use glee_store::config::schema::values::ReuseMode;
 use glee_store::config::settings::Compare;
@@ -70,6 +70,8 @@ pub(crate) enum ReviewInput {
         resolver: Box<dyn DisputeResolver>,
     },
     Verified(Vec<Verified>),
+    /// The demonstration that ran; `None` if the user stopped it.
+    Demonstrated(Option<Box<DemonstrationRun>>),
 }
 
 impl Workflow for ReviewWorkflow {
@@ -149,6 +151,7 @@ impl Workflow for ReviewWorkflow {
     fn effect(&mut self, effect: &ReviewEffect) -> Result<Option<Pending<ReviewInput>>, RunError> {
         match effect {
             ReviewEffect::Verify { round } => return self.verify(*round).map(Some),
+            ReviewEffect::Demonstrate(tested) => return self.demonstrate(*tested),
             ReviewEffect::Merge { round } => self.merge(*round)?,
             ReviewEffect::Recognise { round } => self.recognise(*round)?,
             ReviewEffect::DebateRound {
@@ -286,6 +289,10 @@ impl Workflow for ReviewWorkflow {
                         self.append(DisputeEvent::RulingGiven { dispute, ruling })?;
                     }
                 }
+            }
+            ReviewInput::Demonstrated(run) => {
+                let event = run.map(|run| ReviewEvent::DemonstrationRan(*run));
+                self.append_all(event.map(EventKind::from))?;
             }
             ReviewInput::Verified(results) => {
                 // A stopped command says nothing about the code.

@@ -50,6 +50,7 @@ impl WatchWorkflow {
                 answer: Answer::Disagree,
                 text: objection.clone(),
                 evidence: Vec::new(),
+                demonstration: None,
             };
             let event =
                 self.resources
@@ -78,6 +79,7 @@ impl WatchWorkflow {
             written: Vec::new(),
             precedents: Vec::new(),
             guidelines: Vec::new(),
+            demonstrated: Vec::new(),
         });
         Some(self.call(id, judge, task, cycle::why_again(&disputed.answers, id)))
     }

@@ -9,7 +9,9 @@ use crate::cli::context::{
 use crate::cli::report::text::layout;
 use crate::cli::report::text::page::Page;
 use crate::cli::style::{Color, Style};
-use glee_model::domain::{Advice as _, DisputeId, DisputeNumber, ExitReason, RulingRef};
+use glee_model::domain::{
+    Advice as _, Demonstrated, DisputeId, DisputeNumber, ExitReason, RulingRef,
+};
 use glee_protocol::text::printable;
 use glee_store::config::files::rulings;
 use glee_store::history::queries::rows::DisputeRecord;
@@ -49,6 +51,9 @@ struct Shown<'a> {
     supersedes: Vec<RulingRef>,
     #[serde(skip_serializing_if = "Option::is_none")]
     superseded_by: Option<RulingRef>,
+    /// The tests of both sides, and what they did.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    demonstrations: &'a [Demonstrated],
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
@@ -74,6 +79,9 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         FoundDispute::Shared(shared) => (&shared.record, Some(shared.source.as_str())),
     };
     let id = DisputeId::of(&record.run, record.dispute.finding.id);
+    let workspace = place::workspace(globals).ok();
+    let mut code = code(record, source.is_some(), workspace.as_ref(), globals);
+    let demonstrations = code.demonstrated.clone();
     let shown = Shown {
         schema: 1,
         id,
@@ -81,16 +89,15 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         source,
         supersedes,
         superseded_by,
+        demonstrations: &demonstrations,
     };
     if args.output.json {
         stream::out(&pretty(&shown))?;
     } else {
-        let workspace = place::workspace(globals).ok();
         let path = workspace
             .as_ref()
             .map(|workspace| rulings::path(workspace.root(), &shown.id));
         let is_shared = path.is_some_and(|path| path.exists());
-        let mut code = code(&shown, workspace.as_ref(), globals);
         let mut record = shown.record.clone();
         if let Some(workspace) = &workspace {
             let folder = place::work_folder(globals, workspace);
@@ -118,12 +125,18 @@ fn unknown(text: &str) -> JournalError {
 
 /// The source code that was recorded for the dispute. The code is empty if the dispute comes from another history,
 /// or if the recorded run cannot be read.
-fn code(shown: &Shown<'_>, workspace: Option<&Workspace>, globals: &Globals) -> DisputeCode {
-    let run = &shown.record.run;
+fn code(
+    record: &DisputeRecord,
+    is_shared: bool,
+    workspace: Option<&Workspace>,
+    globals: &Globals,
+) -> DisputeCode {
+    let run = &record.run;
     let read = |journal: &Journal| Ok((journal.events(run)?, journal.folder_of(run)));
-    let recorded = match shown.source {
-        None => history::read_here(globals, read).ok().flatten(),
-        Some(_) => None,
+    let recorded = if is_shared {
+        None
+    } else {
+        history::read_here(globals, read).ok().flatten()
     };
     let Some(((events, folder), _)) = recorded else {
         return DisputeCode::default();
@@ -135,7 +148,7 @@ fn code(shown: &Shown<'_>, workspace: Option<&Workspace>, globals: &Globals) -> 
             workspace,
             state_dir,
         });
-    DisputeCode::of(&shown.record.dispute, &events, &folder, trees)
+    DisputeCode::of(&record.dispute, &events, &folder, trees)
 }
 
 impl Page {
@@ -152,6 +165,7 @@ impl Page {
         let mut page = Self::new(look);
         page.head(record, source);
         page.dispute(&record.dispute, code.finding.as_ref(), &code.cited, columns);
+        page.demonstrated(&code.demonstrated);
         page.end(record, source.is_some());
         page.later(shown, is_shared);
         page.text

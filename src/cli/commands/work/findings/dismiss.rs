@@ -158,6 +158,7 @@ fn sides(head: &SettledFinding, members: Vec<Finding>, reason: &str) -> Sides {
         answer: Answer::Disagree,
         text: reason.into(),
         evidence: Vec::new(),
+        demonstration: None,
     };
     Sides {
         finding: head.finding.clone(),

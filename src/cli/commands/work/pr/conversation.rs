@@ -236,6 +236,7 @@ fn record_ruling(
             answer: Answer::Disagree,
             text: given.reason.clone(),
             evidence: Vec::new(),
+            demonstration: None,
         };
         let participant = Participant {
             logins: vec![given.by.clone()],
@@ -330,6 +331,7 @@ fn record_objection(
         answer: Answer::Disagree,
         text: objection.text.clone(),
         evidence: objection.evidence.clone(),
+        demonstration: None,
     };
     let participant = Participant {
         logins: objection.by.clone(),

@@ -187,6 +187,7 @@ impl<'a> Cards<'a> {
             suggestion => finding.other_suggestion(),
             fix => finding.exact_fix.as_ref().map(|fix| fix.shown()),
             opinions => view::opinions(finding),
+            tests => tests(settled),
             earlier => earlier(&settled.earlier),
             thread => self.threads.take(finding.id),
             facts => view::facts(finding),
@@ -195,4 +196,20 @@ impl<'a> Cards<'a> {
             ..value(settled)
         }
     }
+}
+
+/// The demonstrations of a finding: what each shows, its code, and the end of its output.
+fn tests(settled: &SettledFinding) -> Vec<Value> {
+    let shown = view::demonstrations(settled).into_iter();
+    let tests = shown
+        .zip(&settled.demonstrations)
+        .map(|((shown, color), one)| {
+            values! {
+                shown,
+                tone => tone(color),
+                code => one.demonstration.code,
+                output => one.output(),
+            }
+        });
+    tests.collect()
 }

@@ -12,6 +12,7 @@ use glee_model::domain::{
     AdvisoryStatus, Agent, AgentName, DebateMessage, FileChange, Finding, FindingId, RawFinding,
     ReusedFrom, Role, RunId, Tag,
 };
+use glee_model::rules::review::demonstrations;
 use glee_protocol::text::printable;
 
 mod disputes;
@@ -365,6 +366,11 @@ impl EventLines {
             ReviewEvent::TreeChanged(change) => self.changed(&change.call.agent, &change.changes),
             ReviewEvent::Verified(checked) => {
                 self.verified(&checked.command, checked.passed, &checked.tail)
+            }
+            ReviewEvent::DemonstrationRan(run) => {
+                let path = printable::line(&run.demonstration.path);
+                let shown = demonstrations::alone(run);
+                vec![style.faint(format!("  {} `{path}` {shown}", run.finding))]
             }
         }
     }

@@ -126,6 +126,7 @@ fn fields_in_json() {
         guideline: None,
         insists_on: None,
         replacement: None,
+        demonstration: None,
     };
     let expected = vec![
         RawFinding {
@@ -148,6 +149,7 @@ fn fields_in_json() {
             guideline: None,
             insists_on: None,
             replacement: Some("  h\n".into()),
+            demonstration: None,
         },
         RawFinding {
             severity: Severity {

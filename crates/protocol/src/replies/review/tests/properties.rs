@@ -116,6 +116,7 @@ fn finding() -> impl Strategy<Value = RawFinding> {
             guideline: None,
             insists_on: None,
             replacement: lines.map(Untrusted::from),
+            demonstration: None,
         },
     )
 }

@@ -13,6 +13,7 @@ use std::collections::BTreeSet;
 
 use crate::review::code::coder_changes::Trees;
 use crate::review::code::sources::Sources;
+use crate::review::demonstrations::{self, DueDemonstration};
 use crate::review::disputes::rulings::{self, SharedRulings};
 use crate::review::findings::{debate, numbers};
 use crate::review::schedule::{
@@ -31,7 +32,7 @@ use crate::run::{error::RunError, redaction::Redaction, workflow::Step};
 use glee_model::domain::event::{
     CallAnswer, CallId, EventKind, FixRequest, Purpose, ReviewEvent, RunEvent,
 };
-use glee_model::domain::{CallMetadata, Outcome, RunId};
+use glee_model::domain::{CallMetadata, DemonstrationRun, Outcome, RunId};
 use glee_store::config::settings::Settings;
 use glee_store::history::queries::{problems::KnownProblems, rows::Binding};
 use glee_store::history::store::Journal;
@@ -215,6 +216,19 @@ impl Replay<'_> {
         }
     }
 
+    /// What was seen in the recorded run. A replay runs nothing.
+    fn demonstrated(&self, due: &DueDemonstration) -> Option<EventKind> {
+        let recorded = self.record.progress.values();
+        let mut recorded = recorded.flat_map(|progress| &progress.demonstrations);
+        let run = recorded.find(|run| due.is_in(run));
+        let run = run.map(|run| DemonstrationRun {
+            finding: due.finding,
+            ..run.clone()
+        });
+        let run = run.unwrap_or_else(|| due.refused("it did not run in the recorded run"));
+        Some(ReviewEvent::DemonstrationRan(run).into())
+    }
+
     fn take(&mut self, kind: impl Into<EventKind>) {
         self.state.apply(&kind.into());
     }
@@ -248,6 +262,10 @@ impl Replay<'_> {
                 let after = known.or_else(|| of_round().map(|verdict| verdict.after).min());
                 let taken = of_round().filter(|verdict| Some(verdict.after) == after);
                 return taken.map(|verdict| verdict.event.clone()).collect();
+            }
+            Step::Effect(ReviewEffect::Demonstrate(tested)) => {
+                let due = demonstrations::next(&self.state, *tested);
+                due.and_then(|due| self.demonstrated(&due))
             }
             Step::Effect(ReviewEffect::DebateRound {
                 round,

@@ -58,7 +58,7 @@ const ROUND: u32 = 1;
 
 /// Computes the key of each reviewer. The key is a hash of the program (with version, arguments and
 /// environment), the files in the arguments, the model, the effort, the focus, what is sent of a
-/// file, the instructions of the run, the language, and the prompt template. The guidelines of a file are part of the key of the file. The key
+/// file, the instructions of the run, the language, the runners, and the prompt template. The guidelines of a file are part of the key of the file. The key
 /// of an embedded reviewer also covers the project's rules. The key of a command of the project also covers the
 /// folders of the tree from which it takes its code. With `review.reuse: strict`, each key covers the whole tree. The
 /// result contains no key for a reviewer whose program is not installed. Fails if the prompt template cannot be read.
@@ -134,6 +134,7 @@ pub(crate) async fn reviewer_keys(
             "own_instructions": own_instructions(&agent),
             "scripts": own_scripts(&agent, root),
             "tree": tree,
+            "runners": settings.review.offered_runners().map(|(name, runner)| (name, &runner.folder)).collect::<BTreeMap<_, _>>(),
         });
         keys.reviewers
             .insert(agent.name.clone(), hash(&[asker.to_string().as_bytes()]));

@@ -1,0 +1,194 @@
+//! Runs a test that an agent wrote, in the sandbox, with a trace of the executed lines.
+//!
+//! Python reads `sitecustomize.py` from a folder of Glee, which records each line of the tree that is executed, and Node.js
+//! writes the coverage of V8. A test runs in the same process and could write the trace itself. It gains nothing: what it can forge is a failing test, and
+//! a wrong expectation fails as well.
+
+use std::fs;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::calls::project_commands::end_of;
+use crate::calls::v8_coverage;
+use crate::process::environment;
+use crate::process::sandbox;
+use crate::process::sandbox::confinement::Guarded;
+use crate::{Agents, Invocation, ProcessError, ProcessJob, Stop, TranscriptFiles};
+use glee_model::domain::TestEnd;
+use glee_protocol::replies::test_report;
+use glee_store::config::settings::{Limits, Runner};
+use glee_system::files;
+
+const TRACER: &str = include_str!("sitecustomize.py");
+
+/// The maximum time of one run of a test. `limits.call_timeout` can make it shorter.
+const TIME: Duration = Duration::from_secs(60);
+
+const OUTPUT: u64 = 4 << 20;
+
+/// A test in a copy of the tree.
+pub struct TestJob<'a> {
+    pub runner: &'a Runner,
+    /// The path of the test, relative to the copy.
+    pub path: &'a str,
+    pub copy: &'a Path,
+    /// An empty folder for the report and the trace.
+    pub scratch: &'a Path,
+    pub guarded: &'a Guarded,
+    pub limits: Limits,
+    pub files: &'a TranscriptFiles,
+    pub stop: Stop,
+}
+
+/// How a test ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndedTest {
+    pub end: TestEnd,
+    /// The lines of `path:line` that were executed; `None` if the program gives no trace.
+    pub executed: Option<Vec<(String, u32)>>,
+    pub millis: u64,
+    pub output: String,
+}
+
+/// Why a test did not run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotRun {
+    /// The user stopped the run.
+    Stopped,
+    Refused(String),
+}
+
+impl Agents {
+    pub async fn run_test(&self, job: TestJob<'_>) -> Result<EndedTest, NotRun> {
+        if !self.runner.mounts() {
+            let why = "this system cannot keep a test from the network and from other files";
+            return Err(NotRun::Refused(why.to_owned()));
+        }
+        let out = job.scratch.join("out");
+        let tracer = job.scratch.join("tracer");
+        let trace = out.join("trace");
+        let report = out.join("junit.xml");
+        prepare(&out, &tracer)
+            .map_err(|error| NotRun::Refused(format!("failed to prepare the test: {error}")))?;
+        let command = command(job.runner, job.path, &report);
+        let program = self
+            .runner
+            .find(&command, job.copy)
+            .map_err(|error| NotRun::Refused(error.to_string()))?;
+        let mut env = environment::allowed(&[], std::env::vars_os());
+        env.insert("PYTHONPATH".into(), tracer.into());
+        let coverage = out.join("v8");
+        env.insert("NODE_V8_COVERAGE".into(), coverage.clone().into());
+        env.insert("GLEE_TRACE".into(), trace.clone().into());
+        env.insert("GLEE_TRACE_ROOT".into(), job.copy.into());
+        let invocation = Invocation::plain(program, command.iter().skip(1), env, job.copy);
+        let writable: [PathBuf; 2] = [job.copy.to_owned(), out];
+        let mut guarded = job.guarded.clone();
+        guarded.tree.push(job.scratch.to_owned());
+        let confinement = sandbox::of_test(&command, &invocation, &guarded, &writable);
+        let limits = Limits {
+            call_timeout: job.limits.call_timeout.min(TIME),
+            max_output_size: job.limits.max_output_size.min(OUTPUT),
+            ..job.limits
+        };
+        let started = Instant::now();
+        let ran = self
+            .runner
+            .run(ProcessJob {
+                confinement: Some(confinement),
+                ..ProcessJob::plain(&invocation, limits, job.files, job.stop)
+            })
+            .await;
+        let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let (code, is_late, output) = match ran {
+            Ok(output) => (Some(0), false, Some(output)),
+            Err(ended) => match ended.error {
+                ProcessError::Stopped(_) => return Err(NotRun::Stopped),
+                ProcessError::TimedOut { .. } => (None, true, ended.output),
+                ProcessError::ExitCode { code, .. } => (Some(code), false, ended.output),
+                ProcessError::Killed { .. } => (None, false, ended.output),
+                error => return Err(NotRun::Refused(error.to_string())),
+            },
+        };
+        let stdout = end_of(&job.files.stdout);
+        let stderr = output.map(|output| output.stderr_tail).unwrap_or_default();
+        let reads_report = job
+            .runner
+            .command
+            .iter()
+            .any(|word| word.contains(Runner::REPORT));
+        let end = if is_late {
+            TestEnd::TimedOut
+        } else if reads_report {
+            test_report::of_junit(&read(&report))
+        } else {
+            test_report::of_output(code, &stdout, &stderr)
+        };
+        let printed = [stdout.trim_end(), stderr.trim_end()];
+        let printed: Vec<&str> = printed
+            .into_iter()
+            .filter(|text| !text.is_empty())
+            .collect();
+        Ok(EndedTest {
+            end,
+            executed: if trace.exists() {
+                Some(executed(&read(&trace)))
+            } else {
+                executed_by_node(&coverage, job.copy)
+            },
+            millis,
+            output: printed.join("\n"),
+        })
+    }
+}
+
+fn prepare(out: &Path, tracer: &Path) -> io::Result<()> {
+    fs::create_dir_all(out)?;
+    fs::create_dir_all(tracer)?;
+    fs::write(tracer.join("sitecustomize.py"), TRACER)
+}
+
+/// The command of a runner, as it is run for a test. The words are not split again, so a path is one word.
+pub fn command(runner: &Runner, path: &str, report: &Path) -> Vec<String> {
+    let name = Path::new(path).file_stem().unwrap_or_default();
+    let name = name.to_string_lossy();
+    let report = report.to_string_lossy();
+    let [whole, stem] = Runner::FILE;
+    let words = runner.command.iter().map(|word| {
+        word.replace(whole, path)
+            .replace(stem, &name)
+            .replace(Runner::REPORT, &report)
+    });
+    words.collect()
+}
+
+/// Reads the beginning of a file that a test wrote; empty if there is none.
+fn read(path: &Path) -> String {
+    let mut bytes = Vec::new();
+    if path.symlink_metadata().is_ok_and(|found| found.is_file())
+        && let Ok(file) = files::regular(path)
+    {
+        drop(file.take(OUTPUT).read_to_end(&mut bytes));
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Each process of Node.js writes a report when it ends.
+fn executed_by_node(coverage: &Path, copy: &Path) -> Option<Vec<(String, u32)>> {
+    let reports = fs::read_dir(coverage).ok()?.flatten();
+    let mut lines = Vec::new();
+    for report in reports {
+        let path = |path: &str| read(&copy.join(path));
+        lines.extend(v8_coverage::lines(&read(&report.path()), copy, path)?);
+    }
+    Some(lines)
+}
+
+fn executed(trace: &str) -> Vec<(String, u32)> {
+    let lines = trace.lines().filter_map(|line| {
+        let (number, path) = line.split_once(':')?;
+        Some((path.to_owned(), number.parse().ok()?))
+    });
+    lines.collect()
+}

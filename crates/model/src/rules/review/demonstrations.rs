@@ -1,0 +1,410 @@
+//! What the runs of a demonstration show. A wrong expectation fails as a defect does, so a result is evidence.
+
+use crate::domain::{
+    Claim, Demonstrated, DemonstrationResult, DemonstrationRun, Inconclusive, Ruling, RulingWord,
+    TestEnd, TestRun, TestedTree,
+};
+
+/// How often a demonstration has to end in the same way on the reviewed tree.
+pub const RUNS: usize = 3;
+
+/// The demonstrations of a finding with what they show, in the order in which they first ran.
+pub fn demonstrated(runs: &[DemonstrationRun]) -> Vec<Demonstrated> {
+    let mut found: Vec<Demonstrated> = Vec::new();
+    for run in runs {
+        let known = found
+            .iter_mut()
+            .find(|known| known.demonstration == run.demonstration && known.claim == run.claim);
+        let Some(known) = known else {
+            found.push(Demonstrated {
+                by: run.by,
+                claim: run.claim,
+                demonstration: run.demonstration.clone(),
+                result: DemonstrationResult::FailsBefore,
+                runs: vec![run.clone()],
+            });
+            continue;
+        };
+        known.runs.retain(|earlier| earlier.tested != run.tested);
+        known.runs.push(run.clone());
+    }
+    for one in &mut found {
+        let of = |tested| one.runs.iter().find(|run| run.tested == tested);
+        one.result = match of(TestedTree::Before) {
+            Some(before) => result(before, of(TestedTree::After)),
+            None => inconclusive(Inconclusive::Refused(
+                "it ran on no reviewed tree".to_owned(),
+            )),
+        };
+    }
+    found
+}
+
+/// What a demonstration shows: by its runs on the reviewed tree, and by its run after the coder's edits.
+pub fn result(before: &DemonstrationRun, after: Option<&DemonstrationRun>) -> DemonstrationResult {
+    if let Some(why) = &before.refused {
+        return inconclusive(Inconclusive::Refused(why.clone()));
+    }
+    if let Some(why) = problem(before.claim, &before.runs) {
+        return inconclusive(why);
+    }
+    if before.claim == Claim::NoDefect {
+        return DemonstrationResult::Passes;
+    }
+    match after.and_then(|after| after.runs.last()).map(|run| run.end) {
+        Some(TestEnd::Passed) => DemonstrationResult::PassesAfter,
+        Some(TestEnd::Failed) => DemonstrationResult::FailsAfter,
+        // A test that cannot run on the new code says nothing of it.
+        Some(TestEnd::Broken | TestEnd::TimedOut | TestEnd::ChangedTree | TestEnd::Unclear)
+        | None => DemonstrationResult::FailsBefore,
+    }
+}
+
+/// What a run shows by itself, in words.
+pub fn alone(run: &DemonstrationRun) -> String {
+    match (run.tested, run.runs.last().map(|last| last.end)) {
+        (TestedTree::Before, _) | (TestedTree::After, None) => result(run, None).to_string(),
+        (TestedTree::After, Some(TestEnd::Passed)) => "passes after the changes".to_owned(),
+        (TestedTree::After, Some(TestEnd::Failed)) => "still fails after the changes".to_owned(),
+        (TestedTree::After, Some(_)) => "cannot run after the changes".to_owned(),
+    }
+}
+
+/// Whether a test that failed on the reviewed tree still fails. Such a finding stays open whatever the coder and the
+/// re-check say.
+pub fn still_fails(runs: &[DemonstrationRun]) -> bool {
+    demonstrated(runs)
+        .iter()
+        .any(|one| one.result == DemonstrationResult::FailsAfter)
+}
+
+/// Returns the reason why a DISMISS does not count: a demonstration fails on the reviewed tree, and neither the
+/// rationale nor a citation names its file. Grounds that speak of the run name it.
+pub fn unheard(ruling: &Ruling, runs: &[DemonstrationRun]) -> Option<String> {
+    if ruling.ruling != RulingWord::Dismiss {
+        return None;
+    }
+    let speaks_of = |path: &str| {
+        let mut texts = std::iter::once(&ruling.rationale).chain(&ruling.citations);
+        texts.any(|text| text.as_written().contains(path))
+    };
+    let failing = demonstrated(runs);
+    let mut failing = failing.iter().filter(|one| one.result.failed_before());
+    let unheard = failing.find(|one| !speaks_of(&one.demonstration.path))?;
+    Some(format!(
+        "the judge dismissed it without a word about `{}`, which fails on the reviewed code",
+        unheard.demonstration.path
+    ))
+}
+
+fn inconclusive(why: Inconclusive) -> DemonstrationResult {
+    DemonstrationResult::Inconclusive { why }
+}
+
+/// Why the runs on the reviewed tree do not show what is claimed.
+fn problem(claim: Claim, runs: &[TestRun]) -> Option<Inconclusive> {
+    let ended = |end: TestEnd| runs.iter().any(|run| run.end == end);
+    let (wanted, opposite, contradiction) = match claim {
+        Claim::Defect => (TestEnd::Failed, TestEnd::Passed, Inconclusive::Passes),
+        Claim::NoDefect => (TestEnd::Passed, TestEnd::Failed, Inconclusive::Fails),
+    };
+    let is_one = runs.windows(2).all(|pair| pair[0].end == pair[1].end);
+    if ended(TestEnd::ChangedTree) {
+        Some(Inconclusive::ChangedTree)
+    } else if ended(TestEnd::TimedOut) {
+        Some(Inconclusive::TimedOut)
+    } else if ended(TestEnd::Unclear) {
+        Some(Inconclusive::Unclear)
+    } else if !is_one {
+        Some(Inconclusive::Flaky)
+    } else if ended(TestEnd::Broken) {
+        Some(Inconclusive::Broken)
+    } else if ended(opposite) {
+        Some(contradiction)
+    } else if runs.len() < RUNS || !ended(wanted) {
+        Some(Inconclusive::Refused(
+            "it did not run three times".to_owned(),
+        ))
+    } else if runs.iter().any(|run| run.reached == Some(false)) {
+        Some(Inconclusive::NotReached)
+    } else if runs.iter().any(|run| run.reached.is_none()) {
+        Some(Inconclusive::ReachUnknown)
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{Demonstration, FindingId, Role};
+    use TestEnd::{Broken, ChangedTree, Failed, Passed, TimedOut, Unclear};
+
+    fn ran(
+        claim: Claim,
+        tested: TestedTree,
+        ends: &[TestEnd],
+        reached: Option<bool>,
+    ) -> DemonstrationRun {
+        let run = |end: &TestEnd| TestRun {
+            end: *end,
+            reached,
+            millis: 1,
+            output: "".into(),
+        };
+        DemonstrationRun {
+            finding: FindingId::new(1),
+            claim,
+            by: Role::Reviewer,
+            demonstration: Demonstration {
+                runner: "unittest".to_owned(),
+                path: "tests/test_f1.py".to_owned(),
+                code: "x".into(),
+            },
+            tree: format!("{tested:?}"),
+            tested,
+            command: "python3".to_owned(),
+            runs: ends.iter().map(run).collect(),
+            refused: None,
+        }
+    }
+
+    /// The claim, the ends on the reviewed tree, whether the block was reached, the end after the coder's edits, and the
+    /// result.
+    type Row<'a> = (
+        Claim,
+        &'a [TestEnd],
+        Option<bool>,
+        Option<TestEnd>,
+        DemonstrationResult,
+    );
+
+    #[test]
+    fn the_table_of_results() {
+        use Claim::{Defect, NoDefect};
+        let shown = |why| DemonstrationResult::Inconclusive { why };
+        let yes = Some(true);
+        let rows: [Row<'_>; 23] = [
+            (
+                Defect,
+                &[Failed; 3],
+                yes,
+                None,
+                DemonstrationResult::FailsBefore,
+            ),
+            (
+                Defect,
+                &[Failed; 3],
+                yes,
+                Some(Passed),
+                DemonstrationResult::PassesAfter,
+            ),
+            (
+                Defect,
+                &[Failed; 3],
+                yes,
+                Some(Failed),
+                DemonstrationResult::FailsAfter,
+            ),
+            (
+                Defect,
+                &[Failed; 3],
+                yes,
+                Some(Broken),
+                DemonstrationResult::FailsBefore,
+            ),
+            (
+                Defect,
+                &[Failed; 3],
+                yes,
+                Some(TimedOut),
+                DemonstrationResult::FailsBefore,
+            ),
+            (
+                Defect,
+                &[Failed; 3],
+                yes,
+                Some(ChangedTree),
+                DemonstrationResult::FailsBefore,
+            ),
+            (
+                Defect,
+                &[Failed; 3],
+                Some(false),
+                Some(Passed),
+                shown(Inconclusive::NotReached),
+            ),
+            (
+                Defect,
+                &[Failed; 3],
+                None,
+                Some(Passed),
+                shown(Inconclusive::ReachUnknown),
+            ),
+            (
+                Defect,
+                &[Failed, Failed, Passed],
+                yes,
+                Some(Passed),
+                shown(Inconclusive::Flaky),
+            ),
+            (
+                Defect,
+                &[Passed, Failed],
+                yes,
+                None,
+                shown(Inconclusive::Flaky),
+            ),
+            (
+                Defect,
+                &[Failed, Failed, Broken],
+                yes,
+                None,
+                shown(Inconclusive::Flaky),
+            ),
+            (
+                Defect,
+                &[Passed; 3],
+                yes,
+                Some(Passed),
+                shown(Inconclusive::Passes),
+            ),
+            (
+                Defect,
+                &[Broken],
+                yes,
+                Some(Passed),
+                shown(Inconclusive::Broken),
+            ),
+            (
+                Defect,
+                &[TimedOut],
+                yes,
+                None,
+                shown(Inconclusive::TimedOut),
+            ),
+            (
+                Defect,
+                &[Failed, TimedOut],
+                yes,
+                None,
+                shown(Inconclusive::TimedOut),
+            ),
+            (Defect, &[Unclear], yes, None, shown(Inconclusive::Unclear)),
+            (
+                Defect,
+                &[Failed, ChangedTree],
+                yes,
+                None,
+                shown(Inconclusive::ChangedTree),
+            ),
+            (
+                Defect,
+                &[Failed; 2],
+                yes,
+                None,
+                shown(Inconclusive::Refused("it did not run three times".into())),
+            ),
+            (
+                NoDefect,
+                &[Passed; 3],
+                yes,
+                None,
+                DemonstrationResult::Passes,
+            ),
+            (
+                NoDefect,
+                &[Passed; 3],
+                Some(false),
+                None,
+                shown(Inconclusive::NotReached),
+            ),
+            (
+                NoDefect,
+                &[Failed; 3],
+                yes,
+                None,
+                shown(Inconclusive::Fails),
+            ),
+            (NoDefect, &[Broken], yes, None, shown(Inconclusive::Broken)),
+            (
+                NoDefect,
+                &[Passed, Passed, Failed],
+                yes,
+                None,
+                shown(Inconclusive::Flaky),
+            ),
+        ];
+        for (claim, before, reached, after, expected) in rows {
+            let before = ran(claim, TestedTree::Before, before, reached);
+            let after = after.map(|end| ran(claim, TestedTree::After, &[end], None));
+            assert_eq!(
+                result(&before, after.as_ref()),
+                expected,
+                "{before:?} {after:?}"
+            );
+        }
+        let refused = DemonstrationRun {
+            refused: Some("no sandbox".to_owned()),
+            ..ran(Defect, TestedTree::Before, &[], None)
+        };
+        assert_eq!(
+            result(&refused, None).to_string(),
+            "inconclusive: not run: no sandbox"
+        );
+    }
+
+    #[test]
+    fn the_last_run_on_each_tree_counts() {
+        let before = ran(Claim::Defect, TestedTree::Before, &[Failed; 3], Some(true));
+        let after = |end| ran(Claim::Defect, TestedTree::After, &[end], None);
+        let rows: [(&[DemonstrationRun], bool); 4] = [
+            (std::slice::from_ref(&before), false),
+            (&[before.clone(), after(Failed)], true),
+            (&[before.clone(), after(Failed), after(Passed)], false),
+            (&[before.clone(), after(Passed), after(Failed)], true),
+        ];
+        for (runs, expected) in rows {
+            assert_eq!(still_fails(runs), expected, "{runs:?}");
+        }
+    }
+
+    #[test]
+    fn a_dismissal_speaks_of_the_test_that_fails() {
+        let failing = [ran(
+            Claim::Defect,
+            TestedTree::Before,
+            &[Failed; 3],
+            Some(true),
+        )];
+        let passing = [ran(
+            Claim::NoDefect,
+            TestedTree::Before,
+            &[Passed; 3],
+            Some(true),
+        )];
+        let ruling = |word, rationale: &str| Ruling {
+            rationale: rationale.into(),
+            ..Ruling::bare(word)
+        };
+        use RulingWord::{Dismiss, Enforce, Escalate};
+        let named = "tests/test_f1.py expects a rounded sum, which nobody asks for";
+        let rows: [(RulingWord, &str, &[DemonstrationRun], bool); 6] = [
+            (Dismiss, "fine", &failing, true),
+            (Dismiss, named, &failing, false),
+            (Dismiss, "fine", &passing, false),
+            (Dismiss, "fine", &[], false),
+            (Enforce, "", &failing, false),
+            (Escalate, "", &failing, false),
+        ];
+        for (word, rationale, runs, expected) in rows {
+            let found = unheard(&ruling(word, rationale), runs);
+            assert_eq!(found.is_some(), expected, "{word:?} {rationale} {found:?}");
+        }
+        let cited = Ruling {
+            citations: vec!["tests/test_f1.py:4".into()],
+            ..ruling(Dismiss, "fine")
+        };
+        assert_eq!(unheard(&cited, &failing), None);
+    }
+}

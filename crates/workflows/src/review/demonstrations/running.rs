@@ -1,0 +1,289 @@
+//! Runs a demonstration in a copy of the recorded tree.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write as _};
+use std::ops::RangeInclusive;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use super::DueDemonstration;
+use crate::review::code::coder_changes::Trees;
+use crate::run::redaction::Redaction;
+use glee_agents::calls::demonstration::{EndedTest, NotRun, TestJob, command};
+use glee_agents::process::sandbox::confinement::Guarded;
+use glee_agents::{Agents, Stop, TranscriptFiles};
+use glee_model::domain::{
+    DemonstrationRun, Finding, TestEnd, TestRun, TestedTree, Untrusted, is_inside,
+};
+use glee_model::rules::review::demonstrations::RUNS;
+use glee_store::config::settings::{Limits, ReviewSettings, Runner};
+use glee_system::private;
+use glee_workspace::TreeId;
+use glee_workspace::code::anchors::Blocks;
+
+/// The maximum size of a demonstration, in bytes.
+const LARGEST: usize = 64 << 10;
+
+const LONGEST_PATH: usize = 200;
+
+/// The number of bytes of a test's output that are recorded.
+const RECORDED: usize = 4 << 10;
+
+/// What a demonstration needs to run, without the state of the review.
+pub(crate) struct Bench {
+    pub agents: Agents,
+    pub guarded: Guarded,
+    pub limits: Limits,
+    pub redaction: Redaction,
+    pub files: TranscriptFiles,
+    pub stop: Stop,
+}
+
+/// A demonstration with the copy of its tree.
+pub(crate) struct Prepared {
+    due: DueDemonstration,
+    runner: Runner,
+    copy: PathBuf,
+    blocks: Vec<(String, RangeInclusive<u32>)>,
+    folder: TempDir,
+}
+
+/// The blocks of a finding in a tree: the lines of which one has to be executed.
+fn blocks_of(
+    finding: &Finding,
+    trees: Trees<'_>,
+    tree: &str,
+) -> Vec<(String, RangeInclusive<u32>)> {
+    let blocks = finding.anchored().filter_map(|(_, anchor)| {
+        let text = trees.read_at(tree, &anchor.file)?;
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let lines = Blocks::of(&anchor.file, &text).place(anchor)?;
+        Some((anchor.file.clone(), lines))
+    });
+    blocks.collect()
+}
+
+/// Checks a demonstration and writes its tree to a new folder. Fails with the reason why it does not run.
+pub(crate) fn prepare(
+    mut due: DueDemonstration,
+    finding: &Finding,
+    review: &ReviewSettings,
+    trees: Trees<'_>,
+) -> Result<Prepared, Box<DemonstrationRun>> {
+    match prepared(&due, finding, review, trees) {
+        Ok((runner, folder, tree)) => {
+            let blocks = blocks_of(finding, trees, &tree);
+            due.tree = Some(tree);
+            Ok(Prepared {
+                blocks,
+                copy: folder.path().join("tree"),
+                runner,
+                folder,
+                due,
+            })
+        }
+        Err(why) => Err(Box::new(due.refused(why))),
+    }
+}
+
+/// The runner, the folder with the copy, and the id of its content.
+type Place = (Runner, TempDir, String);
+
+fn prepared(
+    due: &DueDemonstration,
+    finding: &Finding,
+    review: &ReviewSettings,
+    trees: Trees<'_>,
+) -> Result<Place, String> {
+    if due.is_over {
+        return Err("too many demonstrations ran in this run".to_owned());
+    }
+    let demonstration = &due.demonstration;
+    let mut runners = review.offered_runners();
+    let runner = runners.find(|(name, _)| **name == demonstration.runner);
+    let Some((_, runner)) = runner else {
+        return Err("no runner of this name is configured".to_owned());
+    };
+    if finding.anchored().next().is_none() {
+        return Err("the finding names no code".to_owned());
+    }
+    let path = demonstration.path.as_str();
+    misplaced(path, runner)?;
+    let code = demonstration.code.as_written();
+    if code.len() > LARGEST {
+        return Err(format!("the file is larger than {} KiB", LARGEST >> 10));
+    }
+    let unwritten = |error: &dyn std::fmt::Display| format!("the copy of the tree failed: {error}");
+    private::folder(trees.state_dir).map_err(|error| unwritten(&error))?;
+    let folder = tempfile::Builder::new()
+        .prefix("demonstration-")
+        .tempdir_in(trees.state_dir)
+        .map_err(|error| unwritten(&error))?;
+    let copy = folder.path().join("tree");
+    fs::create_dir(&copy).map_err(|error| unwritten(&error))?;
+    let tree = match &due.tree {
+        Some(tree) => TreeId(tree.clone()),
+        None => trees
+            .workspace
+            .snapshot(trees.state_dir)
+            .map_err(|error| unwritten(&error))?,
+    };
+    trees
+        .workspace
+        .write_tree(&tree, &copy, trees.state_dir)
+        .map_err(|error| unwritten(&error))?;
+    add(&copy, path, code)?;
+    Ok((runner.clone(), folder, tree.0))
+}
+
+/// Fails if the path is not that of a file below the runner's folder.
+fn misplaced(path: &str, runner: &Runner) -> Result<(), String> {
+    let below = path.strip_prefix(&runner.folder);
+    let below = below.and_then(|rest| rest.strip_prefix('/'));
+    let is_plain = is_inside(path)
+        && path.len() <= LONGEST_PATH
+        && !path.chars().any(|c| c.is_control() || c.is_whitespace())
+        && path
+            .split('/')
+            .all(|part| !part.is_empty() && !part.starts_with(['.', '-']));
+    if is_plain && below.is_some_and(|below| !below.is_empty()) {
+        Ok(())
+    } else {
+        Err(format!(
+            "its path is not that of a file below `{}`",
+            runner.folder
+        ))
+    }
+}
+
+/// Adds the file to the copy. No folder on the way may be a link, and no file may be there.
+fn add(copy: &Path, path: &str, code: &str) -> Result<(), String> {
+    let mut place = copy.to_owned();
+    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+    for part in folders.split('/').filter(|part| !part.is_empty()) {
+        place.push(part);
+        match place.symlink_metadata() {
+            Ok(found) if found.is_dir() => {}
+            Ok(_) => return Err("a folder of its path is a link or a file".to_owned()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                fs::create_dir(&place).map_err(|error| error.to_string())?;
+            }
+            Err(error) => return Err(error.to_string()),
+        }
+    }
+    let file = fs::File::create_new(place.join(name));
+    let mut file = file.map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => "a file with its path exists".to_owned(),
+        _ => error.to_string(),
+    })?;
+    file.write_all(code.as_bytes())
+        .map_err(|error| error.to_string())
+}
+
+impl Bench {
+    /// Runs the demonstration: three times on the reviewed tree, or until one run is enough to tell that it shows nothing,
+    /// and once on the tree after the coder's edits. Returns `None` if the user stopped the run.
+    pub(crate) async fn run(self, prepared: Prepared) -> Option<DemonstrationRun> {
+        let Prepared {
+            due, runner, copy, ..
+        } = &prepared;
+        let times = match due.tested {
+            TestedTree::Before => RUNS,
+            TestedTree::After => 1,
+        };
+        let path = due.demonstration.path.as_str();
+        let shown = command(runner, path, Path::new(Runner::REPORT)).join(" ");
+        let mut runs: Vec<TestRun> = Vec::new();
+        let before = fingerprints(copy);
+        for number in 1..=times {
+            let scratch = prepared.folder.path().join(format!("run-{number}"));
+            let ended = self
+                .agents
+                .run_test(TestJob {
+                    runner,
+                    path,
+                    copy,
+                    scratch: &scratch,
+                    guarded: &self.guarded,
+                    limits: self.limits,
+                    files: &self.files,
+                    stop: self.stop.clone(),
+                })
+                .await;
+            if let Err(error) = self.redaction.transcripts(&self.files) {
+                return Some(due.refused(format!("its output could not be redacted: {error}")));
+            }
+            let ended = match ended {
+                Ok(ended) => ended,
+                Err(NotRun::Stopped) => return None,
+                Err(NotRun::Refused(why)) => return Some(due.refused(why)),
+            };
+            let is_changed = changes(&before, &fingerprints(copy));
+            let run = self.seen(ended, &prepared, is_changed);
+            let is_different = runs.first().is_some_and(|first| first.end != run.end);
+            let is_one_enough = !matches!(run.end, TestEnd::Passed | TestEnd::Failed);
+            runs.push(run);
+            if is_different || is_one_enough {
+                break;
+            }
+        }
+        Some(due.ran(shown, runs))
+    }
+
+    fn seen(&self, ended: EndedTest, prepared: &Prepared, is_changed: bool) -> TestRun {
+        let reached = ended.executed.map(|lines| {
+            lines.iter().any(|(path, line)| {
+                let mut blocks = prepared.blocks.iter();
+                blocks.any(|(file, block)| file == path && block.contains(line))
+            })
+        });
+        let output = self.redaction.text(&ended.output);
+        let start = output.len().saturating_sub(RECORDED);
+        let output = &output[output.ceil_char_boundary(start)..];
+        TestRun {
+            end: if is_changed {
+                TestEnd::ChangedTree
+            } else {
+                ended.end
+            },
+            reached: reached.filter(|_| !prepared.blocks.is_empty()),
+            millis: ended.millis,
+            output: Untrusted::from(output.replace(&*prepared.copy.to_string_lossy(), ".")),
+        }
+    }
+}
+
+/// For each file, what changes if its content changes. A test cannot set the time of the last change of a file's status.
+type Fingerprints = BTreeMap<PathBuf, (u64, u64, i64, i64, u32)>;
+
+fn fingerprints(copy: &Path) -> Fingerprints {
+    let mut found = BTreeMap::new();
+    let mut waiting = vec![copy.to_owned()];
+    while let Some(folder) = waiting.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let Ok(meta) = entry.metadata() else { continue };
+            if meta.is_dir() {
+                waiting.push(entry.path());
+            } else {
+                let print = (
+                    meta.ino(),
+                    meta.len(),
+                    meta.ctime(),
+                    meta.ctime_nsec(),
+                    meta.mode(),
+                );
+                found.insert(entry.path(), print);
+            }
+        }
+    }
+    found
+}
+
+/// Whether a file that was there is gone or changed. What an earlier run of the test left behind was not there.
+fn changes(before: &Fingerprints, after: &Fingerprints) -> bool {
+    let mut before = before.iter();
+    before.any(|(path, print)| after.get(path) != Some(print))
+}

@@ -1,0 +1,379 @@
+//! Tests findings and objections that are settled by running a test, with real unittest in the real sandbox.
+
+use crate::review::json;
+use crate::support::{Output, Sandbox};
+
+const TOTAL: &str = "def total(prices):\n    result = 0\n    for price in prices[1:]:\n        result += price\n    return result\n";
+
+/// Fails while the first price is left out.
+const TEST: &str = "import unittest\nfrom shop.total import total\n\n\nclass Total(unittest.TestCase):\n    def test_all_prices_count(self):\n        self.assertEqual(total([1, 2, 3]), 6)\n";
+
+/// Answers each task with the file of its name beside the program, after it ran the script of this name.
+const AGENT: &str = r#"#!/bin/sh
+here="$(dirname "$0")/$GLEE_AGENT-$GLEE_TASK"
+cat > "$here.prompt" 2> /dev/null || cat > /dev/null
+[ -e "$here.sh" ] && . "$here.sh"
+sed "s/{nonce}/$GLEE_NONCE/g; s/{dispute}/$GLEE_DISPUTE/g" "$here"
+"#;
+
+struct Shop {
+    sandbox: Sandbox,
+}
+
+fn block(path: &str, code: &str) -> String {
+    format!("```demonstration path={path} runner=unittest\n{code}```\n")
+}
+
+impl Shop {
+    fn new() -> Self {
+        let sandbox = Sandbox::new();
+        sandbox.git_init();
+        sandbox
+            .write("shop/__init__.py", "")
+            .write("shop/total.py", TOTAL);
+        sandbox.write("tests/test_old.py", "import unittest\n");
+        sandbox.git(&["add", "-A"]);
+        sandbox.git(&["commit", "-q", "-m", "The shop"]);
+        for (name, role) in [("lens", "reviewer"), ("pen", "coder"), ("gavel", "judge")] {
+            sandbox.connect(name, role, AGENT, &["--user"]);
+        }
+        let shop = Self { sandbox };
+        shop.set("sandbox", "off");
+        shop.set(
+            "review.runners",
+            "{unittest: {command: \"python3 -m unittest {files}\", folder: tests}}",
+        );
+        shop.review(&block("tests/test_total.py", TEST));
+        shop.says(
+            "lens-recheck",
+            "[F1] RESOLVED: it counts\nGLEE-RECHECK-END nonce={nonce} answers=1\n",
+        );
+        shop.fix("s/prices\\[1:\\]/prices/");
+        shop.respond("[F1] IMPLEMENTED: all prices count\n");
+        shop
+    }
+
+    fn set(&self, key: &str, value: &str) {
+        let set = self.sandbox.glee(&["config", "set", "--user", key, value]);
+        assert_eq!(set.code, 0, "{set}");
+    }
+
+    fn says(&self, task: &str, text: &str) {
+        let bin = self.sandbox.root().with_file_name("bin");
+        std::fs::write(bin.join(task), text).expect("an answer");
+    }
+
+    /// The reviewer raises one finding, with this below it.
+    fn review(&self, below: &str) {
+        self.says(
+            "lens-review",
+            &format!("[MUST] shop/total.py:3 The first price is not counted (confidence 90, bug)\n{below}\nGLEE-REVIEW-END nonce={{nonce}} findings=1 read=all\n"),
+        );
+    }
+
+    fn fix(&self, edit: &str) {
+        self.says(
+            "pen-respond.sh",
+            &format!("sed -i '{edit}' shop/total.py\n"),
+        );
+    }
+
+    fn respond(&self, answer: &str) {
+        self.says(
+            "pen-respond",
+            &format!("{answer}GLEE-RESPONSE-END nonce={{nonce}} answers=1\n"),
+        );
+    }
+
+    fn rule(&self, word: &str, why: &str) {
+        let ruling = serde_json::json!({
+            "nonce": "{nonce}", "dispute": 1, "ruling": word, "rationale": why, "grounds": "factual_error",
+            "citations": ["shop/total.py:3"],
+        });
+        self.says(
+            "gavel-judge",
+            &ruling.to_string().replace(":1,", ":{dispute},"),
+        );
+    }
+
+    fn prompt(&self, task: &str) -> String {
+        let bin = self.sandbox.root().with_file_name("bin");
+        std::fs::read_to_string(bin.join(format!("{task}.prompt"))).expect("a prompt")
+    }
+
+    fn glee(&self, args: &[&str]) -> Output {
+        self.sandbox.glee(args)
+    }
+
+    /// What the first demonstration of the first finding shows, as reports say it.
+    fn shown(&self) -> String {
+        let shown = self.glee(&["runs", "show", "last", "--format", "json"]);
+        let outcome = json(&shown.stdout);
+        let one = &outcome["findings"][0]["demonstrations"][0];
+        let words =
+            ["result", "reason", "problem"].map(|key| one[key].as_str().unwrap_or_default());
+        words.join(" ").trim().to_owned()
+    }
+}
+
+#[test]
+fn a_test_that_fails_before_and_passes_after_closes_nothing_alone_and_is_shown_everywhere() {
+    let shop = Shop::new();
+    let output = shop.glee(&["review", "shop", "--fix", "--no-input"]);
+    assert_eq!(output.code, 0, "{output}");
+    assert_eq!(shop.shown(), "passes_after");
+    assert!(
+        !shop.sandbox.exists("tests/test_total.py"),
+        "the copy is elsewhere"
+    );
+    let says = "of the reviewer: failed before, passes after";
+    for args in [
+        &["show", "F1"][..],
+        &["runs", "show", "last", "--format", "markdown"],
+        &["runs", "show", "last", "--format", "html"],
+    ] {
+        let shown = shop.glee(args);
+        assert!(shown.stdout.contains(says), "{args:?} {shown}");
+    }
+    assert_eq!(shop.glee(&["disputes", "verify"]).code, 0);
+    // A replay runs nothing, and shows the same.
+    let replayed = shop.glee(&["runs", "replay", "last"]);
+    assert_eq!(replayed.code, 0, "{replayed}");
+    assert!(replayed.stdout.contains("fixed"), "{replayed}");
+}
+
+#[test]
+fn a_finding_stays_open_while_its_test_fails_whatever_coder_and_recheck_say() {
+    let shop = Shop::new();
+    shop.fix("s/result = 0/result = 0.0/; s/price in prices/each in prices/; s/+= price/+= each/");
+    let output = shop.glee(&["review", "shop", "--fix", "--no-input"]);
+    assert_eq!(output.code, 1, "{output}");
+    assert_eq!(shop.shown(), "fails_after");
+    assert!(
+        output.stdout.contains("`tests/test_total.py` still fails"),
+        "{output}"
+    );
+    // The next time, the coder is told.
+    shop.fix("s/prices\\[1:\\]/prices/");
+    let output = shop.glee(&["fix", "F1"]);
+    assert_eq!(output.code, 0, "{output}");
+    let prompt = shop.prompt("pen-respond");
+    assert!(prompt.contains("failed before, still fails"), "{prompt}");
+    assert!(prompt.contains("AssertionError: 5.0 != 6"), "{prompt}");
+    assert_eq!(shop.shown(), "passes_after");
+}
+
+#[test]
+fn a_dismissal_that_says_nothing_of_the_failing_test_waits_for_a_person() {
+    for (why, code) in [
+        ("the first price is a deposit", 3),
+        (
+            "tests/test_total.py expects the deposit to count, which the specification excludes",
+            0,
+        ),
+    ] {
+        let shop = Shop::new();
+        shop.says("pen-respond.sh", "");
+        shop.respond("[F1] DISAGREE: the first price is a deposit\nEvidence: shop/total.py:3\n");
+        shop.rule("DISMISS", why);
+        let output = shop.glee(&["review", "shop", "--arbitrate", "--no-input"]);
+        assert_eq!(output.code, code, "{why} {output}");
+        let prompt = shop.prompt("gavel-judge");
+        assert!(
+            prompt.contains("`tests/test_total.py` of the reviewer: fails on the reviewed code"),
+            "{prompt}"
+        );
+        let shown = shop.glee(&["disputes", "show", "1"]);
+        assert!(shown.stdout.contains("AssertionError: 5 != 6"), "{shown}");
+        let replayed = shop.glee(&["runs", "replay", "last"]);
+        assert_eq!(replayed.code, code, "{replayed}");
+        assert!(!replayed.stdout.contains("differs"), "{replayed}");
+    }
+}
+
+#[test]
+fn an_objection_with_a_passing_test_goes_to_the_judge_with_the_run() {
+    let shop = Shop::new();
+    shop.review("");
+    shop.says("pen-respond.sh", "");
+    let test = TEST.replace("[1, 2, 3]), 6", "[0, 1, 2, 3]), 6");
+    shop.respond(&format!(
+        "[F1] DISAGREE: the first price is a deposit\nEvidence: shop/total.py:3\n{}",
+        block("tests/test_deposit.py", &test)
+    ));
+    shop.rule("ENFORCE", "the deposit counts as well");
+    let output = shop.glee(&["review", "shop", "--arbitrate", "--no-input"]);
+    assert_eq!(shop.shown(), "passes", "{output}");
+    let prompt = shop.prompt("gavel-judge");
+    assert!(
+        prompt.contains("`tests/test_deposit.py` of the coder: passes on the reviewed code"),
+        "{prompt}"
+    );
+}
+
+#[test]
+fn what_shows_nothing_is_inconclusive() {
+    let test = |line: &str| TEST.replace("self.assertEqual(total([1, 2, 3]), 6)", line);
+    let begin = |lines: &str| format!("{lines}\n{TEST}");
+    let rows: [(&str, String, &str); 14] = [
+        (
+            "tests/test_x.py",
+            test("self.assertEqual(total([1, 2, 3]), 6"),
+            "unclear",
+        ),
+        ("tests/test_x.py", begin("import missing"), "broken"),
+        ("tests/test_x.py", test("total(None)"), "broken"),
+        ("tests/test_x.py", test("assert False"), "not_reached"),
+        (
+            "tests/test_x.py",
+            test("self.assertEqual(total([0, 1]), 1)"),
+            "passes",
+        ),
+        (
+            "tests/test_x.py",
+            test(
+                "import os; n = len(os.listdir('.')); open(f'f{n}', 'w').close(); total([]); self.assertEqual(n, 4)",
+            ),
+            "flaky",
+        ),
+        (
+            "tests/test_x.py",
+            test("import time; time.sleep(60)"),
+            "timed_out",
+        ),
+        (
+            "tests/test_x.py",
+            begin("open('shop/total.py', 'a').write('#')"),
+            "changed_tree",
+        ),
+        (
+            "tests/test_x.py",
+            "import os\nos._exit(0)\n".to_owned(),
+            "unclear",
+        ),
+        ("tests/test_x.py", "x = 1\n".to_owned(), "broken"),
+        (
+            "shop/test_x.py",
+            TEST.to_owned(),
+            "refused its path is not that of a file below `tests`",
+        ),
+        (
+            "tests/../x.py",
+            TEST.to_owned(),
+            "refused its path is not that of a file below `tests`",
+        ),
+        (
+            "tests/test_old.py",
+            TEST.to_owned(),
+            "refused a file with its path exists",
+        ),
+        (
+            "tests/test_x.py",
+            "#".repeat(70_000) + "\n",
+            "refused the file is larger than 64 KiB",
+        ),
+    ];
+    for (path, code, expected) in rows {
+        let shop = Shop::new();
+        shop.set("limits.call_timeout", "4s");
+        shop.review(&block(path, &code));
+        let output = shop.glee(&["review", "shop", "--no-input"]);
+        assert_eq!(output.code, 1, "{output}");
+        assert_eq!(
+            shop.shown(),
+            format!("inconclusive {expected}"),
+            "{path} {code} {output}"
+        );
+        assert_eq!(shop.sandbox.read("shop/total.py"), TOTAL);
+        assert_eq!(shop.sandbox.git(&["status", "--porcelain"]), "");
+    }
+}
+
+#[test]
+fn a_test_reaches_neither_home_nor_network_nor_other_folders() {
+    let shop = Shop::new();
+    std::fs::write(shop.sandbox.home().join("secret"), "s3cret").expect("a file");
+    let outside = shop.sandbox.root().with_file_name("outside");
+    std::fs::create_dir(&outside).expect("a folder");
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let rows = [
+        format!("open({:?})", shop.sandbox.home().join("secret")),
+        format!("open({:?}, 'w')", outside.join("x")),
+        format!("open({:?}, 'a')", shop.sandbox.root().join("shop/total.py")),
+        format!("open({:?}, 'a')", shop.sandbox.state().join("x")),
+        format!("__import__('socket').create_connection(('127.0.0.1', {port}), 2)"),
+    ];
+    for line in rows {
+        // The test fails by an assertion if it could do it.
+        let code = TEST.replace(
+            "self.assertEqual(total([1, 2, 3]), 6)",
+            &format!("total([])\n        try: {line}\n        except OSError: self.fail('held')"),
+        );
+        shop.review(&block("tests/test_x.py", &code));
+        let output = shop.glee(&["review", "shop", "--no-input"]);
+        assert_eq!(shop.shown(), "fails_before", "{line} {output}");
+    }
+    assert_eq!(std::fs::read_dir(&outside).expect("a folder").count(), 0);
+    assert_eq!(shop.sandbox.read("shop/total.py"), TOTAL);
+}
+
+#[test]
+fn without_runners_nobody_is_invited_and_nothing_runs() {
+    let shop = Shop::new();
+    let invited = |shop: &Shop| {
+        let output = shop.glee(&["review", "shop", "--fix", "--no-input"]);
+        assert_eq!(output.code, 0, "{output}");
+        let prompts = [shop.prompt("lens-review"), shop.prompt("pen-respond")];
+        assert_eq!(shop.sandbox.glee(&["runs", "undo"]).code, 0);
+        prompts.map(|prompt| prompt.contains("```demonstration path="))
+    };
+    assert_eq!(invited(&shop), [true, true]);
+    shop.set("review.demonstrations", "off");
+    assert_eq!(invited(&shop), [false, false]);
+    assert_eq!(shop.shown(), "");
+    shop.set("review.demonstrations", "offered");
+    shop.set("review.runners", "{}");
+    assert_eq!(invited(&shop), [false, false]);
+    assert_eq!(shop.shown(), "");
+}
+
+#[test]
+fn a_runner_of_a_project_needs_trust_and_names_a_folder_inside() {
+    let sandbox = Sandbox::new();
+    sandbox.git_init();
+    let runner = "review: {runners: {sh: {command: 'sh {files}', folder: tests}}}\n";
+    sandbox.write(".glee/config.yml", runner);
+    let refused = sandbox.glee(&["review", "--no-input"]);
+    assert_eq!(refused.code, 8, "{refused}");
+    assert!(
+        refused
+            .stderr
+            .contains("sh '{files}' (review.runners, `sh`)"),
+        "{refused}"
+    );
+    for (wrong, problem) in [
+        (
+            "{command: 'sh {files}', folder: ../x}",
+            "cannot have this runner `sh`",
+        ),
+        (
+            "{command: 'sh {files}', folder: /x}",
+            "cannot have this runner `sh`",
+        ),
+        (
+            "{command: sh, folder: tests}",
+            "cannot have this runner `sh`",
+        ),
+        ("{command: 'sh {files}'}", "cannot have this runner `sh`"),
+        ("sh", "cannot have this runner `sh`"),
+    ] {
+        sandbox.write(
+            ".glee/config.yml",
+            format!("review: {{runners: {{sh: {wrong}}}}}\n"),
+        );
+        let refused = sandbox.glee(&["review", "--no-input"]);
+        assert_eq!(refused.code, 2, "{refused}");
+        assert!(refused.stderr.contains(problem), "{refused}");
+    }
+}
