@@ -1,7 +1,7 @@
 //! Recognises findings that were raised before: earlier in the run, or in a dispute of an earlier run, whose ruling
 //! then applies to them.
 
-use std::cell::LazyCell;
+use std::cell::{LazyCell, OnceCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::review::findings::pairing::{
@@ -339,7 +339,9 @@ fn ruled(found: &Finding, binding: &Binding, lists: &MergeSettings) -> Option<Ev
 pub(crate) struct ClosingRulings<'a> {
     rulings: Vec<&'a Binding>,
     text_of: TextOf<'a>,
-    originals: Originals<'a>,
+    by_file: HashMap<&'a str, Vec<(usize, &'a Anchor)>>,
+    /// The anchors whose blocks can have moved to another file.
+    lost: OnceCell<Vec<(usize, &'a Anchor)>>,
 }
 
 impl<'a> ClosingRulings<'a> {
@@ -352,31 +354,52 @@ impl<'a> ClosingRulings<'a> {
                 && binding.new_tag.is_none()
                 && binding.ended.is_none()
         });
-        Self {
-            rulings: rulings.collect(),
-            text_of,
-            originals: Originals::of(text_of),
+        let rulings: Vec<&Binding> = rulings.collect();
+        let mut by_file: HashMap<&str, Vec<(usize, &Anchor)>> = HashMap::new();
+        for (index, binding) in rulings.iter().enumerate() {
+            for anchor in binding.anchors() {
+                by_file
+                    .entry(&anchor.file)
+                    .or_default()
+                    .push((index, anchor));
+            }
         }
+        Self {
+            rulings,
+            text_of,
+            by_file,
+            lost: OnceCell::new(),
+        }
+    }
+
+    fn lost(&self) -> &[(usize, &'a Anchor)] {
+        self.lost.get_or_init(|| {
+            let originals = Originals::of(self.text_of);
+            let anchors = self.by_file.values().flatten().copied();
+            anchors
+                .filter(|(_, anchor)| originals.lost(anchor))
+                .collect()
+        })
     }
 
     /// The rulings in force about code in `files`, or about code that moved to one of these files.
     pub(crate) fn in_force(&self, files: &[SourceFile]) -> Vec<RulingInForce> {
-        // A file is parsed only for a ruling that can be about its code.
-        let blocks: Vec<_> = files
-            .iter()
-            .map(|file| LazyCell::new(|| Blocks::of(&file.path, &file.text)))
-            .collect();
-        let in_force = self.rulings.iter().filter(|binding| {
-            files.iter().zip(&blocks).any(|(file, blocks)| {
-                binding.anchors().any(|anchor| {
-                    (anchor.file == file.path || self.originals.lost(anchor))
-                        && blocks.ground() == anchor.ground
-                        && blocks.place(anchor).is_some()
-                        && relations::lost(binding, &[&file.path], self.text_of).is_none()
-                })
-            })
-        });
-        in_force.filter_map(|binding| shown(binding)).collect()
+        let mut in_force = BTreeSet::new();
+        for file in files {
+            // A file is parsed only for a ruling that can be about its code.
+            let blocks = LazyCell::new(|| Blocks::of(&file.path, &file.text));
+            let own = self.by_file.get(file.path.as_str());
+            for (index, anchor) in own.into_iter().flatten().chain(self.lost()) {
+                if blocks.ground() == anchor.ground
+                    && blocks.place(anchor).is_some()
+                    && relations::lost(self.rulings[*index], &[&file.path], self.text_of).is_none()
+                {
+                    in_force.insert(*index);
+                }
+            }
+        }
+        let in_force = in_force.into_iter().map(|index| self.rulings[index]);
+        in_force.filter_map(shown).collect()
     }
 }
 
