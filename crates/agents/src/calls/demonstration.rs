@@ -1,8 +1,8 @@
 //! Runs a test that an agent wrote, in the sandbox, with a trace of the executed lines.
 //!
-//! Python reads `sitecustomize.py` from a folder of Glee, which records each line of the tree that is executed, and Node.js
-//! writes the coverage of V8. A test runs in the same process and could write the trace itself. It gains nothing: what it can forge is a failing test, and
-//! a wrong expectation fails as well.
+//! Python reads `sitecustomize.py` from a folder of Glee, which records each line of the tree that is executed, and
+//! Node.js writes the coverage of V8. A test runs in the same process and could write the trace itself. It gains
+//! nothing: what it can forge is a failing test, and a wrong expectation fails as well.
 
 use std::fs;
 use std::io::{self, Read as _};

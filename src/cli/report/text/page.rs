@@ -84,7 +84,7 @@ impl Page {
     /// Appends the tests of both sides, with their code and the end of their output.
     pub(crate) fn demonstrated(&mut self, all: &[Demonstrated]) {
         for one in all {
-            self.section(&format!("Test {}", one.summary().as_written()));
+            self.section(&printable::line(&one.summary().labelled("Test ")));
             self.body(2, &one.demonstration.code);
             if let Some(output) = one.output() {
                 self.body(2, &output.labelled("It printed: "));

@@ -33,7 +33,7 @@ const LONGEST_PATH: usize = 200;
 const RECORDED: usize = 4 << 10;
 
 /// What a demonstration needs to run, without the state of the review.
-pub(crate) struct Bench {
+pub(crate) struct TestBench {
     pub agents: Agents,
     pub guarded: Guarded,
     pub limits: Limits,
@@ -43,7 +43,7 @@ pub(crate) struct Bench {
 }
 
 /// A demonstration with the copy of its tree.
-pub(crate) struct Prepared {
+pub(crate) struct PreparedTest {
     due: DueDemonstration,
     runner: Runner,
     copy: PathBuf,
@@ -72,12 +72,12 @@ pub(crate) fn prepare(
     finding: &Finding,
     review: &ReviewSettings,
     trees: Trees<'_>,
-) -> Result<Prepared, Box<DemonstrationRun>> {
+) -> Result<PreparedTest, Box<DemonstrationRun>> {
     match prepared(&due, finding, review, trees) {
         Ok((runner, folder, tree)) => {
             let blocks = blocks_of(finding, trees, &tree);
             due.tree = Some(tree);
-            Ok(Prepared {
+            Ok(PreparedTest {
                 blocks,
                 copy: folder.path().join("tree"),
                 runner,
@@ -183,11 +183,11 @@ fn add(copy: &Path, path: &str, code: &str) -> Result<(), String> {
         .map_err(|error| error.to_string())
 }
 
-impl Bench {
+impl TestBench {
     /// Runs the demonstration: three times on the reviewed tree, or until one run is enough to tell that it shows nothing,
     /// and once on the tree after the coder's edits. Returns `None` if the user stopped the run.
-    pub(crate) async fn run(self, prepared: Prepared) -> Option<DemonstrationRun> {
-        let Prepared {
+    pub(crate) async fn run(self, prepared: PreparedTest) -> Option<DemonstrationRun> {
+        let PreparedTest {
             due, runner, copy, ..
         } = &prepared;
         let times = match due.tested {
@@ -233,7 +233,7 @@ impl Bench {
         Some(due.ran(shown, runs))
     }
 
-    fn seen(&self, ended: EndedTest, prepared: &Prepared, is_changed: bool) -> TestRun {
+    fn seen(&self, ended: EndedTest, prepared: &PreparedTest, is_changed: bool) -> TestRun {
         let reached = ended.executed.map(|lines| {
             lines.iter().any(|(path, line)| {
                 let mut blocks = prepared.blocks.iter();

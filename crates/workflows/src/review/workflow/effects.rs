@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use crate::review::demonstrations;
-use crate::review::demonstrations::running::{self, Bench};
+use crate::review::demonstrations::running::{self, TestBench};
 use crate::review::disputes::{resolve, rulings};
 use crate::review::findings::earlier_records::Past;
 use crate::review::findings::round::{MergeSettings, RoundContext};
@@ -362,7 +362,7 @@ impl ReviewWorkflow {
             TestedTree::Before => "before",
             TestedTree::After => "after",
         };
-        let bench = Bench {
+        let bench = TestBench {
             agents: resources.agents.clone(),
             guarded: resources.guarded(),
             limits: resources.settings.limits,
