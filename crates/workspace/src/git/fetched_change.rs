@@ -10,7 +10,8 @@ use std::time::Duration;
 use nix::sys::signal::kill;
 use nix::unistd::Pid;
 
-use crate::git::plumbing::{Repository, object_id};
+use crate::git::output::object_id;
+use crate::git::plumbing::Repository;
 use crate::git::{path_bytes, remote_address};
 use crate::guard::control_files::{ControlKind, control_kind};
 use crate::{Result, Workspace, WorkspaceError};

@@ -2,7 +2,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::plumbing::{Repository, object_id};
+use super::output::object_id;
+use super::plumbing::Repository;
 use crate::error::{Result, WorkspaceError};
 use crate::git::path_bytes;
 use crate::root::Workspace;

@@ -18,7 +18,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::git::objects::GitObject;
-use crate::git::plumbing::{Repository, object_id};
+use crate::git::output::object_id;
+use crate::git::plumbing::Repository;
 use crate::git::{path_bytes, remote_address};
 use crate::{Result, Workspace, WorkspaceError};
 use glee_store::config;

@@ -1,5 +1,6 @@
 //! Runs git, scans work trees, and finds the history of a repository.
 
+mod asked_once;
 pub mod checkout;
 pub mod fetched_change;
 pub mod hooks;
@@ -8,6 +9,7 @@ mod kept_answers;
 pub(crate) mod listed_index;
 mod messages;
 pub mod objects;
+mod output;
 pub mod path_bytes;
 pub(crate) mod plumbing;
 pub mod remote_address;
@@ -21,6 +23,7 @@ pub use hooks::{HooksFolder, PushedCommits, PushedRef};
 pub use identity::{HistoryPlace, Identity};
 pub use listed_index::{FileStat, IndexEntry, LINK, SUBMODULE, Scan};
 pub use objects::{GitObject, Objects};
-pub use plumbing::{GitCall, Repository, object_id, records};
+pub use output::{object_id, records};
+pub use plumbing::{GitCall, Repository};
 pub use shared_rulings::{BlockPlace, RulingFile};
 pub use worktree_scan::Lstat;

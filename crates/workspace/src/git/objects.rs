@@ -4,7 +4,7 @@ use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::git::plumbing::object_id;
+use crate::git::output::object_id;
 use crate::{Result, WorkspaceError};
 use glee_model::domain::SkipReason;
 

@@ -19,6 +19,7 @@ use nix::unistd::Pid;
 use crate::git::kept_answers::KeptAnswers;
 use crate::git::listed_index::ListedIndex;
 use crate::git::objects::{CatFile, IdleCatFiles, Objects};
+use crate::git::output::object_id;
 use crate::git::path_bytes;
 use crate::{Result, WorkspaceError};
 use glee_system::private;
@@ -423,24 +424,6 @@ fn kill_if_stuck(
     None
 }
 
-/// Parses the output of `ls-tree -z` or `ls-files -z --stage`. For `ls-tree`, yields the git mode, the object
-/// type, the object id and the path. For `ls-files`, yields the git mode, the object id, the stage number and
-/// the path.
-pub fn records(listed: &[u8]) -> impl Iterator<Item = (u32, &str, &str, &[u8])> {
-    path_bytes::items(listed, 0).filter_map(|record| {
-        let (head, path) = record.split_at(memchr::memchr(b'\t', record)?);
-        let mut words = std::str::from_utf8(head).ok()?.split(' ');
-        let mode = u32::from_str_radix(words.next()?, 8).ok()?;
-        Some((mode, words.next()?, words.next()?, &path[1..]))
-    })
-}
-
-pub fn object_id(line: &[u8]) -> Option<String> {
-    let text = std::str::from_utf8(line).ok()?;
-    (matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit()))
-        .then(|| text.to_owned())
-}
-
 fn command(program: &Path, folder: &Path) -> Command {
     let mut command = Command::new(program);
     command
@@ -648,13 +631,5 @@ mod tests {
         );
         assert!(matches!(first(&[dot]), Ok(Err(WorkspaceError::NoGit))));
         Ok(())
-    }
-
-    #[test]
-    fn only_whole_ids_are_ids() {
-        let id = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
-        assert_eq!(object_id(id.as_bytes()).as_deref(), Some(id));
-        assert_eq!(object_id(b"HEAD"), None);
-        assert_eq!(object_id(&id.as_bytes()[1..]), None);
     }
 }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::git::output::{object_id, records};
 use crate::git::path_bytes;
-use crate::git::plumbing::{Repository, object_id, records};
+use crate::git::plumbing::Repository;
 use crate::{Result, WorkspaceError};
 use glee_system::files;
 

@@ -13,8 +13,9 @@ use std::sync::{Arc, PoisonError};
 use std::time::SystemTime;
 
 use crate::git::listed_index::{FileStat, IndexEntry, IndexTime, LINK, SUBMODULE, Scan};
+use crate::git::output::object_id;
 use crate::git::path_bytes;
-use crate::git::plumbing::{Repository, object_id};
+use crate::git::plumbing::Repository;
 use crate::{Result, WorkspaceError};
 
 const SKIP_WORKTREE: u32 = 1 << 30;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::review::schedule::{
+use crate::review::schedule::steps::{
     DisputeQuestion, ReviewEffect, ReviewStep, SchedulePolicy, ask, is_invalid,
 };
 use crate::review::state::ReviewState;

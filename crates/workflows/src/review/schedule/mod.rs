@@ -4,6 +4,7 @@
 //! run can be resumed.
 
 pub(crate) mod disputes;
+mod steps;
 #[cfg(test)]
 mod tests;
 
@@ -11,77 +12,18 @@ use std::collections::BTreeSet;
 
 use crate::review::demonstrations;
 use crate::review::findings::convergence;
-use crate::review::state::{RecordedCall, ReviewState};
+use crate::review::state::ReviewState;
 use crate::run::attempts;
 use crate::run::workflow::Step;
 use glee_model::domain::event::{CallAnswer, CallId, EventKind, Mode, Purpose, ReviewEvent};
 use glee_model::domain::{
-    AgentName, AnswerStatus, DisputeNumber, FindingState, RaisedIn, Role, Route, TestedTree,
+    AgentName, AnswerStatus, DisputeNumber, FindingState, RaisedIn, Role, TestedTree,
 };
 use glee_store::config::settings::DebateRounds;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ReviewEffect {
-    /// Merges the findings of the round. The first merge of a round records the pairs that the aggregator is asked
-    /// about, if there are any. The same applies to the conclusion of a debate.
-    Merge {
-        round: u32,
-    },
-    /// Binds a finding to an earlier dispute if an agent recognised the finding as a repetition of the dispute.
-    Recognise {
-        round: u32,
-    },
-    DebateRound {
-        round: u32,
-        debate_round: u32,
-    },
-    Conclude {
-        round: u32,
-    },
-    /// Stores a snapshot of the tree before the coder's first call.
-    Keep,
-    RecordTree(CallId),
-    /// Opens all disputes that are due, in one transaction that also assigns their numbers.
-    OpenDisputes,
-    /// Continues the open disputes of earlier runs that findings of this run repeat.
-    CarryOn,
-    /// Routes a dispute to the judge or, if the run has no judge, to a person.
-    Send(DisputeNumber),
-    Rule(DisputeNumber),
-    /// Settles disputes, in one transaction.
-    Settle(Vec<DisputeNumber>),
-    /// Records what the coder replied to a person.
-    Reply(DisputeNumber),
-    /// Runs the next demonstration that is due on a tree.
-    Demonstrate(TestedTree),
-    Verify {
-        round: u32,
-    },
-    NextRound {
-        round: u32,
-    },
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DisputeQuestion {
-    Route(DisputeNumber),
-    Ruling(DisputeNumber),
-}
-
-pub(crate) type ReviewStep = Step<ReviewEffect, DisputeQuestion>;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SchedulePolicy {
-    pub mode: Mode,
-    pub recheck: bool,
-    /// Whether agents are asked about findings that may be the same.
-    pub compare: bool,
-    pub rounds: u32,
-    pub verify: usize,
-    /// If a `review.verify` command fails, at most this number of repair calls is made per round.
-    pub repairs: u32,
-    pub escalate_to: Route,
-}
+pub(crate) use steps::ReviewStep;
+pub use steps::{DisputeQuestion, ReviewEffect, SchedulePolicy};
+use steps::{ask, is_invalid};
 
 pub(crate) const REPAIRS: u32 = 2;
 
@@ -160,15 +102,6 @@ fn doubtful(state: &ReviewState, reviewer: &AgentName, purpose: &Purpose) -> Opt
     id.close().filter(|close| !state.calls.contains_key(close))
 }
 
-fn ask(
-    state: &ReviewState,
-    agent: &AgentName,
-    purpose: Purpose,
-    is_lacking: impl Fn(&RecordedCall) -> bool,
-) -> Option<ReviewStep> {
-    attempts::next(&state.calls, agent, purpose, 2, is_lacking).map(Step::Ask)
-}
-
 /// Asks the aggregator, in a single call, which pairs of the round name the same defect. The first merge of a round
 /// records the pairs instead of merging, so the question is due before the second merge. The same applies to the
 /// conclusion of a debate.
@@ -186,10 +119,6 @@ fn same(
         .and_then(|agent| ask(state, &agent.name, purpose, is_invalid))
         .into_iter()
         .collect()
-}
-
-fn is_invalid(call: &RecordedCall) -> bool {
-    attempts::is_invalid(&call.answer)
 }
 
 fn merge(state: &ReviewState, round: u32) -> Vec<ReviewStep> {

@@ -7,7 +7,7 @@ use glee_model::domain::event::{DisputeEvent, Plan, RunEvent, TreeChange, Verifi
 use glee_model::domain::{
     Agent, Anchor, Answer, AnsweredObjection, Comparison, Coverage, Disposition, Dispute,
     EarlierDispute, Finding, FindingId, PairAnswer, PairComparison, PairId, Person, RawFinding,
-    Recheck, Relation, Response, Ruler, Ruling, RulingRecord, RulingWord, Severity, Tag,
+    Recheck, Relation, Response, Route, Ruler, Ruling, RulingRecord, RulingWord, Severity, Tag,
     UnsurePair,
 };
 use glee_model::rules::consensus::Answers;

@@ -4,7 +4,7 @@
 //! require answers that were not recorded. The replay reports the answers that are missing in the record.
 
 mod differences;
-mod disputes;
+mod dispute_records;
 mod match_findings;
 mod record;
 mod renumbering;
