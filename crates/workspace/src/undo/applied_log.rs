@@ -12,13 +12,22 @@ use crate::undo::undo_log::Copied;
 use crate::{Result, WorkspaceError};
 use glee_model::domain::RunId;
 
-/// The versions of the coder that were brought over, by path; `None` for a removed file.
-pub(crate) type AppliedVersions = BTreeMap<Vec<u8>, Option<Copied>>;
+/// The versions of the coder that were brought over, by path.
+pub(crate) type AppliedVersions = BTreeMap<Vec<u8>, AppliedVersion>;
+
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct AppliedVersion {
+    /// `None` for a removed file.
+    pub version: Option<Copied>,
+    /// Whether the user's tree had this version already, so that an undo takes nothing back.
+    pub was_there: bool,
+}
 
 #[derive(Serialize, Deserialize)]
 struct Line {
     path: String,
-    version: Option<Copied>,
+    #[serde(flatten)]
+    applied: AppliedVersion,
 }
 
 pub(crate) fn read(run: &RunId, state_dir: &Path) -> Result<AppliedVersions> {
@@ -31,16 +40,16 @@ pub(crate) fn read(run: &RunId, state_dir: &Path) -> Result<AppliedVersions> {
     };
     let applied = lines
         .into_iter()
-        .filter_map(|line| Some((path_bytes::unquoted(line.path.as_bytes())?, line.version)));
+        .filter_map(|line| Some((path_bytes::unquoted(line.path.as_bytes())?, line.applied)));
     Ok(applied.collect())
 }
 
 pub(crate) fn write(run: &RunId, applied: &AppliedVersions, state_dir: &Path) -> Result<()> {
     let lines: Vec<Line> = applied
         .iter()
-        .map(|(path, version)| Line {
+        .map(|(path, applied)| Line {
             path: path_bytes::shown(&path_bytes::quoted(path)),
-            version: version.clone(),
+            applied: applied.clone(),
         })
         .collect();
     write_json(&run_folder(run, state_dir).join("applied.json"), &lines)

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::snapshot::{Bytes, ManifestEntry, differing};
-use crate::undo::applied_log::{self, AppliedVersions};
+use crate::undo::applied_log::{self, AppliedVersion, AppliedVersions};
 use crate::undo::restore::{self, UndoOptions, UndoPlan, UndoWork, Undone};
 use crate::undo::three_way::FileContent;
-use crate::undo::undo_log::{UndoEntry, UndoLog};
+use crate::undo::undo_log::{Copied, UndoEntry, UndoLog};
 use crate::{Result, Workspace, WorkspaceError};
 use glee_model::domain::RunId;
 
@@ -24,7 +24,7 @@ pub struct Applied {
 struct Outstanding {
     log: UndoLog,
     /// The last version of the coder of each changed path.
-    last: AppliedVersions,
+    last: BTreeMap<Vec<u8>, Option<Copied>>,
     applied: AppliedVersions,
 }
 
@@ -38,15 +38,17 @@ impl Workspace {
             mut applied,
         } = self.outstanding(run, state_dir)?;
         log.write()?;
-        let (work, mut paths) = self.work_of_redo(UndoWork::new(options, true), &|_| true, &log)?;
+        let (work, there) = self.work_of_redo(UndoWork::new(options, true), &|_| true, &log)?;
         let mut done = Undone::default();
         if work.undone.conflicts.is_empty() {
-            paths.extend(work.steps.iter().map(|step| step.path.clone()));
+            let changed: Vec<Vec<u8>> = work.steps.iter().map(|step| step.path.clone()).collect();
             done = work.execute(self, &BTreeSet::new(), &log)?;
-            for path in paths {
-                log.undone.remove(&path);
-                let version = last.get(&path).cloned().unwrap_or_default();
-                applied.insert(path, version);
+            for (paths, was_there) in [(there, true), (changed, false)] {
+                for path in paths {
+                    log.undone.remove(&path);
+                    let version = last.get(&path).cloned().unwrap_or_default();
+                    applied.insert(path, AppliedVersion { version, was_there });
+                }
             }
             applied_log::write(run, &applied, state_dir)?;
             log.write()?;
@@ -98,7 +100,7 @@ impl Workspace {
             };
             let last = found.log.keep(&last)?;
             found.last.insert(path.clone(), last.clone());
-            let applied = found.applied.get(&path);
+            let applied = found.applied.get(&path).map(|applied| &applied.version);
             if applied == Some(&last) {
                 continue;
             }

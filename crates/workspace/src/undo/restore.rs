@@ -165,7 +165,9 @@ impl Workspace {
             .flat_map(|path| path_bytes::above(path))
             .map(<[u8]>::to_vec)
             .collect();
-        let changes = self.changes_of(run, &mut spans, state_dir)?;
+        let mut changes = self.changes_of(run, &mut spans, state_dir)?;
+        let applied = applied_log::read(run, state_dir)?;
+        changes.retain(|path, _| !applied.get(path).is_some_and(|applied| applied.was_there));
         let unmerged = self.unmerged()?;
         let nothing = Image::new();
         let first = spans.first().map_or(&nothing, |(before, _)| before);
