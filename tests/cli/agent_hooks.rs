@@ -232,6 +232,52 @@ fn an_open_dispute_is_not_handed_back() {
 }
 
 #[test]
+fn a_detached_run_under_way_holds_no_hook_up() {
+    let bin = "$(dirname \"$0\")";
+    let waits = format!("#!/bin/sh\nwhile [ ! -e \"{bin}/go\" ]; do sleep 0.1; done\n{LENS}");
+    let sandbox = project(&waits, "a = md5(x)\n");
+    let begun = sandbox.glee(&["review", "--detach"]);
+    assert_eq!(begun.code, 0, "{begun}");
+    let held = stop(&sandbox, "s", &["--timeout", "6s"]);
+    assert!(
+        is_free(&held),
+        "its reviewer does not answer in time: {held}"
+    );
+    let go = sandbox.root().with_file_name("bin").join("go");
+    std::fs::write(go, "").expect("a written file");
+    let other = stop(&sandbox, "t", &[]);
+    assert_eq!(json(&other.stdout)["decision"], "block", "{other}");
+    assert_eq!(
+        sandbox
+            .glee(&["runs", "wait", "last", "--timeout", "60s"])
+            .code,
+        1
+    );
+}
+
+#[test]
+fn without_glee_the_hook_lets_the_agent_go() {
+    let sandbox = project(LENS, "a = md5(x)\n");
+    for agent in ["claude", "codex", "gemini", "qwen", "cursor"] {
+        let printed = sandbox.glee(&["hook", "print", agent]);
+        let settings = printed.stdout;
+        let start = settings
+            .find("glee hook agent")
+            .unwrap_or_else(|| panic!("{agent}: {settings}"));
+        let command = settings[start..].split('"').next().unwrap_or_default();
+        let shell = std::process::Command::new("/bin/sh")
+            .args(["-c", command])
+            .env("PATH", "/nowhere")
+            .output()
+            .expect("a shell");
+        assert!(
+            shell.status.success() && shell.stdout.is_empty(),
+            "{agent}: {command}: {shell:?}"
+        );
+    }
+}
+
+#[test]
 fn ten_sessions_at_once_do_not_disturb_each_other() {
     let sandbox = project(LENS, "a = md5(x)\n");
     std::thread::scope(|scope| {
