@@ -199,3 +199,54 @@ fn filters_hide_findings_and_say_so() {
     let below = sandbox.glee(&["-C", "lib", "findings", "--path", "../app.py"]);
     assert!(below.stdout.contains("../app.py:2"), "{below}");
 }
+
+#[test]
+fn reports_have_what_is_open_in_the_tree_from_all_runs() {
+    let sandbox = project();
+    let none = sandbox.glee(&["findings", "--format", "sarif"]);
+    assert_eq!(none.code, 2, "{none}");
+    review(&sandbox);
+    // Another run, and lines above the findings of the first one.
+    sandbox.write("other.py", sandbox.read("app.py"));
+    let other = sandbox.glee(&["review", "other.py", "--json"]);
+    assert_eq!(other.code, 1, "{other}");
+    sandbox.write(
+        "app.py",
+        format!("# one\n# two\n{}", sandbox.read("app.py")),
+    );
+
+    let args = [
+        "findings",
+        "--severity",
+        "must",
+        "--format",
+        "sarif",
+        "--format",
+        "html=page.html",
+    ];
+    let written = sandbox.glee(&args);
+    assert_eq!(written.code, 0, "{written}");
+    let sarif = json(&written.stdout);
+    let places = |result: &serde_json::Value| {
+        let place = &result["locations"][0]["physicalLocation"];
+        let file = place["artifactLocation"]["uri"].as_str().unwrap_or("?");
+        format!("{file}:{}", place["region"]["startLine"])
+    };
+    let results = sarif["runs"][0]["results"].as_array().expect("results");
+    let mut found: Vec<String> = results.iter().map(places).collect();
+    found.sort();
+    let listed = open(&sandbox, &["--severity", "must"]);
+    let mut expected: Vec<&str> = listed
+        .iter()
+        .filter_map(|line| line.split(' ').next())
+        .collect();
+    expected.sort_unstable();
+    assert_eq!(found, expected);
+    assert!(found.len() >= 4, "{found:?}");
+    let page = sandbox.read("page.html");
+    assert!(
+        page.contains("other.py") && page.contains("app.py:4"),
+        "the page of {found:?}"
+    );
+    assert_eq!(sandbox.glee(&["findings", "--format", "jsonl"]).code, 2);
+}

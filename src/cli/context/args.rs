@@ -135,7 +135,7 @@ impl ReportOutputs {
 
 /// Parses `FORMAT`, `FORMAT=FILE` and `FORMAT=-`.
 #[derive(Clone)]
-struct OutputParser;
+pub(crate) struct OutputParser;
 
 impl TypedValueParser for OutputParser {
     type Value = ReportOutput;

@@ -15,8 +15,8 @@ pub(crate) mod settings;
 pub(crate) mod worktree;
 
 pub(crate) use args::{
-    JsonFlag, POLICIES, ROUTES, ReasonFlag, ReportFormat, ReportOutputs, RunArg, UserFlag, Words,
-    duration, number, one_of,
+    JsonFlag, OutputParser, POLICIES, ROUTES, ReasonFlag, ReportFormat, ReportOutputs, RunArg,
+    UserFlag, Words, duration, number, one_of,
 };
 pub(crate) use config_edit::{ConfigTarget, HEAD};
 pub(crate) use execute::CommandContext;

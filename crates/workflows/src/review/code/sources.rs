@@ -54,6 +54,19 @@ impl Sources {
         }
     }
 
+    /// The files as they are in the tree.
+    pub(crate) fn of_tree(workspace: &Workspace, paths: BTreeSet<String>) -> Self {
+        let files = paths.into_iter().filter_map(|path| {
+            Some(SourceFile {
+                text: workspace.read(&path)?,
+                path,
+                changed: Vec::new(),
+                diff: None,
+            })
+        });
+        Self::unsaved(files.collect())
+    }
+
     pub(crate) fn unsaved(files: Vec<SourceFile>) -> Self {
         let rounds = BTreeMap::from([(1, by_name(Redaction::ON, files))]);
         Self {

@@ -7,19 +7,22 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::review::code::sources::Sources;
 use crate::review::disputes::rulings::{self, SharedRulings};
 use crate::review::findings::round::{MergeSettings, Round, TextOf};
 use crate::review::findings::{recognition, relations};
+use crate::review::recorded::view::{self, Recorded};
 use crate::review::{outcome, state::ReviewState};
 use crate::run::error::RunError;
 use glee_model::domain::event::{EventKind, ReviewEvent};
 use glee_model::domain::{
     Anchor, Disposition, ExitReason, Finding, FindingId, FindingState, Location, Lowered, Outcome,
-    RulingRef, RunId, SettledFinding, Severity,
+    Proof, RulingRef, RunId, SettledFinding, Severity,
 };
 use glee_store::config::settings::Settings;
 use glee_store::history::queries::problems::KnownFinding;
@@ -63,6 +66,24 @@ pub struct TreeFinding {
     pub now: Option<Location>,
     #[serde(flatten)]
     pub settled: SettledFinding,
+}
+
+impl TreeFinding {
+    fn at_place(mut self) -> SettledFinding {
+        if let Some(Location {
+            file,
+            line,
+            end_line,
+        }) = self.now
+        {
+            let raw = &mut self.settled.finding.raw;
+            (raw.file, raw.line, raw.end_line) = (Some(file), line, end_line);
+        }
+        if self.standing == Standing::Reverted {
+            self.settled.state = FindingState::Reverted;
+        }
+        self.settled
+    }
 }
 
 /// The data from which the list of findings is computed.
@@ -201,6 +222,52 @@ impl TreeQuery<'_> {
             )
         });
         Ok(listed)
+    }
+
+    /// The outcome of the newest run with these findings in the place of its own, at their places in the tree. `None` if
+    /// there is no run.
+    pub fn report(
+        self,
+        found: Vec<TreeFinding>,
+        state_dir: &Path,
+    ) -> Result<Option<Recorded>, RunError> {
+        let rows = self.journal.runs(None)?;
+        let Some(newest) = rows.first() else {
+            return Ok(None);
+        };
+        let Recorded { outcome, .. } =
+            view::recorded(self.workspace, state_dir, self.journal, &newest.run)?;
+        let findings: Vec<SettledFinding> = found.into_iter().map(TreeFinding::at_place).collect();
+        let files = findings
+            .iter()
+            .filter_map(|settled| settled.finding.raw.file.clone());
+        let reviewed = Sources::of_tree(self.workspace, files.collect());
+        let is_open = findings.iter().any(SettledFinding::blocks);
+        let proof = Proof {
+            target: "this tree, from all runs".to_owned(),
+            // These are of one run.
+            reviewers: Vec::new(),
+            skipped: Vec::new(),
+            unread: Vec::new(),
+            ..outcome.proof
+        };
+        let outcome = Outcome {
+            exit: match is_open {
+                true => ExitReason::FindingsOpen,
+                false => ExitReason::Clean,
+            },
+            findings,
+            proof,
+            hidden_older: 0,
+            no_longer_raised: Vec::new(),
+            undoable: false,
+            worktree: None,
+            failures: Vec::new(),
+            notices: Vec::new(),
+            changes: Vec::new(),
+            ..outcome
+        };
+        Ok(Some(Recorded { outcome, reviewed }))
     }
 
     fn place(self, raised: &mut [Raised<'_>]) -> Result<(), RunError> {

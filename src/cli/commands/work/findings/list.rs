@@ -3,15 +3,18 @@
 use serde::Serialize;
 
 use crate::cli::context::{
-    CommandError, CommandResult, Globals, JsonFlag, Viewer, history, place, pretty, settings,
-    stream,
+    CommandError, CommandResult, Globals, JsonFlag, OutputParser, Outputs, Viewer, execute,
+    history, place, pretty, settings, stream,
 };
-use crate::cli::report::{filter::FindingFilter, paths::WorkFolder};
+use crate::cli::report::options::FixCommand;
+use crate::cli::report::outputs::ReportOutput;
+use crate::cli::report::{Format, filter::FindingFilter, paths::WorkFolder};
 use crate::cli::style::links::{PlaceLinks, linked};
 use crate::cli::style::{self, Color, Style};
 use glee_model::domain::{ExitReason, FindingState, Location};
 use glee_protocol::{secrets, text::printable};
 use glee_store::history::store::Journal;
+use glee_workflows::review::recorded::view::Recorded;
 use glee_workflows::review::{Standing, TreeFinding, TreeQuery};
 use glee_workspace::root::Workspace;
 
@@ -26,7 +29,7 @@ Examples:
   glee findings                          list the open findings, severe ones first
   glee findings --severity must,high     list only findings of these severities
   glee findings --path src --json        list the findings in a folder as JSON
-  glee runs show --format sarif=a.sarif  write the report of the last run for an editor")]
+  glee findings --format sarif=a.sarif   write them for an editor; html=a.html is a page that can be mailed")]
 pub(crate) struct Args {
     #[command(flatten)]
     filter: FindingFilter,
@@ -35,6 +38,9 @@ pub(crate) struct Args {
     all: bool,
     #[command(flatten)]
     output: JsonFlag,
+    /// Write a report about these findings, to standard output or to a file (repeatable)
+    #[arg(long, value_parser = OutputParser, value_name = "FORMAT[=FILE]", conflicts_with = "json", help_heading = "Output")]
+    format: Vec<ReportOutput>,
 }
 
 #[derive(Serialize)]
@@ -66,6 +72,15 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         stream::out(&pretty(&listing))?;
         return Ok(ExitReason::Clean);
     }
+    if !args.format.is_empty() {
+        return report(
+            args,
+            globals,
+            &workspace,
+            journal.as_ref(),
+            listing.findings,
+        );
+    }
     let viewer = Viewer::new(globals, false);
     let mut text = summary(&listing, &args.filter);
     if !listing.findings.is_empty() {
@@ -86,6 +101,45 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             settled.finding.id
         ));
     }
+    Ok(ExitReason::Clean)
+}
+
+fn report(
+    args: &Args,
+    globals: &Globals,
+    workspace: &Workspace,
+    journal: Option<&Journal>,
+    findings: Vec<TreeFinding>,
+) -> CommandResult {
+    let outputs = Outputs::check(&args.format, &globals.directory())?;
+    if outputs.formats().any(|format| format == Format::Jsonl) {
+        return Err(CommandError::usage("`jsonl` has the events of one run")
+            .hint("print them with `glee runs show --format jsonl`"));
+    }
+    let none = || CommandError::usage("no run is recorded yet").hint("`glee review` begins");
+    let journal = journal.ok_or_else(none)?;
+    let (_, loaded) = settings::load(globals)?;
+    let query = TreeQuery {
+        workspace,
+        journal,
+        settings: &loaded.settings,
+    };
+    let Recorded { outcome, reviewed } = query
+        .report(findings, &place::state_dir()?)?
+        .ok_or_else(none)?;
+    let report = execute::reports::RunReport {
+        outcome: &outcome,
+        reviewed: &reviewed,
+        events: &[],
+        fix: &FixCommand {
+            command: None,
+            has_coder: false,
+        },
+        only: &[],
+        filter: None,
+        was_asked: false,
+    };
+    report.write(globals, &outputs, workspace.root())?;
     Ok(ExitReason::Clean)
 }
 
