@@ -97,8 +97,12 @@ impl RunReport<'_> {
             let text = render(*format, style, detail, TextOptions::default());
             match outputs::write(*format, path, &text) {
                 Ok(()) => {
-                    let name = printable::line(&path.to_string_lossy()).to_string();
-                    globals.say(&format!("Wrote {name} ({})", format.as_str()));
+                    // A stream can be the one on which this line would follow.
+                    if path.is_file() {
+                        let below = path.strip_prefix(globals.directory());
+                        let name = printable::line(&below.unwrap_or(path).to_string_lossy());
+                        globals.say(&format!("Wrote {name} ({})", format.as_str()));
+                    }
                     inside.extend(WrittenReport::of(*format, path, root, &text));
                 }
                 Err(error) => {
