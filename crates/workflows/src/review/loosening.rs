@@ -566,8 +566,14 @@ mod tests {
             ),
             (
                 "",
-                "agents: [{name: easy, role: judge, command: 'builtin:referee'}]",
+                "agents: [{name: easy, role: judge, command: gemini}]",
                 &["the judge `jud` is not asked"],
+            ),
+            // An embedded judge takes no other's place.
+            (
+                "",
+                "agents: [{name: easy, role: judge, command: 'builtin:referee'}]",
+                &[],
             ),
             (
                 second,
