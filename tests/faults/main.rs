@@ -2,7 +2,7 @@
 //!
 //! Each row of the table is a set of cases of the whole program with a scripted agent. A test is a case, named `row:
 //! case`. Without arguments a sample of every row runs; `--include-ignored` runs all cases, and a word those whose names
-//! contain it. A case that fails is tried once more, alone. `KILLS` is how often Glee is killed at random.
+//! contain it. A light case that fails is tried once more, alone. `KILLS` is how often Glee is killed at random.
 
 #[cfg(unix)]
 mod agent;

@@ -85,8 +85,13 @@ impl Cases {
                 let is_sampled = weight == Weight::Light && light % step == 0;
                 light += usize::from(weight == Weight::Light);
                 // A name is one line for whoever lists the tests.
-                let trial = Trial::test(format!("{row}: {}", name.escape_debug()), move || {
-                    attempt(&*run);
+                let name = format!("{row}: {}", name.escape_debug());
+                let trial = Trial::test(name.clone(), move || {
+                    match weight {
+                        Weight::Light => attempt(&name, &*run),
+                        // Its many kills are the attempts, and each of them counts.
+                        Weight::Heavy => run(),
+                    }
                     Ok(())
                 });
                 trials.push(trial.with_ignored_flag(!is_sampled));
@@ -96,14 +101,16 @@ impl Cases {
     }
 }
 
-/// Runs a case. If it fails, runs it again while no other case runs, because its bounds of time are for a quiet machine.
-fn attempt(run: &(dyn Fn() + Send + Sync)) {
+/// Runs a case. If it fails, says so and runs it again while no other case runs, because its bounds of time are for a
+/// quiet machine.
+fn attempt(name: &str, run: &(dyn Fn() + Send + Sync)) {
     static RUNNING: RwLock<()> = RwLock::new(());
     let first = {
         let _beside_others = RUNNING.read().expect("no case panics with the lock");
         catch_unwind(AssertUnwindSafe(run))
     };
     if first.is_err() {
+        drop(writeln!(std::io::stderr(), "tried once more: {name}"));
         let second = {
             let _alone = RUNNING.write().expect("no case panics with the lock");
             catch_unwind(AssertUnwindSafe(run))

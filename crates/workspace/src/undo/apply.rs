@@ -42,13 +42,20 @@ impl Workspace {
         let mut done = Undone::default();
         if work.undone.conflicts.is_empty() {
             let changed: Vec<Vec<u8>> = work.steps.iter().map(|step| step.path.clone()).collect();
+            // Recorded before anything is written: a killed apply that is repeated finds its own
+            // writes in the tree, which are not the user's.
+            for path in &changed {
+                let version = log.undone[path].put.clone();
+                let was_there = false;
+                applied.insert(path.clone(), AppliedVersion { version, was_there });
+            }
+            applied_log::write(run, &applied, state_dir)?;
             done = work.execute(self, &BTreeSet::new(), &log)?;
-            for (paths, was_there) in [(there, true), (changed, false)] {
-                for path in paths {
-                    log.undone.remove(&path);
-                    let version = last.get(&path).cloned().unwrap_or_default();
-                    applied.insert(path, AppliedVersion { version, was_there });
-                }
+            for path in there.into_iter().chain(changed) {
+                log.undone.remove(&path);
+                let version = last.get(&path).cloned().unwrap_or_default();
+                let was_there = applied.get(&path).is_none_or(|applied| applied.was_there);
+                applied.insert(path, AppliedVersion { version, was_there });
             }
             applied_log::write(run, &applied, state_dir)?;
             log.write()?;
