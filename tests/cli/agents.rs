@@ -94,17 +94,17 @@ fn agents_are_listed_as_json() {
         rows,
         json!([
             {
-                "name": "writer", "role": "coder", "command": ["claude"], "adapter": "claude",
+                "name": "writer", "role": "coder", "used": true, "command": ["claude"], "adapter": "claude",
                 "domain": ["rust", "src/**"], "focus": [], "model": null,
                 "program": "[BIN]/claude", "version": "9.8.7 (Claude Code)", "missing": null,
             },
             {
-                "name": "reader", "role": "reviewer", "command": ["./review.sh"], "adapter": "text",
+                "name": "reader", "role": "reviewer", "used": true, "command": ["./review.sh"], "adapter": "text",
                 "domain": [], "focus": ["security"], "model": null,
                 "program": "[ROOT]/review.sh", "version": null, "missing": null,
             },
             {
-                "name": "absent", "role": "reviewer", "command": ["codex"], "adapter": "codex",
+                "name": "absent", "role": "reviewer", "used": true, "command": ["codex"], "adapter": "codex",
                 "domain": [], "focus": [], "model": null, "program": null, "version": null,
                 "missing": {
                     "error": "agent `absent` cannot be run: `codex` was not found in any folder of PATH",
@@ -112,7 +112,7 @@ fn agents_are_listed_as_json() {
                 },
             },
             {
-                "name": "rules", "role": "reviewer", "command": ["builtin:rules"], "adapter": "builtin",
+                "name": "rules", "role": "reviewer", "used": true, "command": ["builtin:rules"], "adapter": "builtin",
                 "domain": [], "focus": [], "model": null, "program": null, "version": "0.1.0", "missing": null,
             },
         ])

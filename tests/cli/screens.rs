@@ -189,7 +189,8 @@ fn in_terminal(sandbox: &Sandbox, columns: usize, args: &[&str]) -> Output {
     // The size is set after the start of the shell, which waits for it.
     let wait = "until [ \"$(stty size)\" = \"40 $0\" ]; do sleep 0.01; done; exec \"$@\"";
     shell.args(["-c", wait]).arg(columns.to_string()).arg(glee);
-    shell.args(["--color", "never"]).args(args);
+    // clap's help knows the variable, not the option.
+    shell.args(args).env("NO_COLOR", "1");
     let mut session = Session::spawn(shell).expect("a pseudo-terminal");
     let width = u16::try_from(columns).expect("a width of a terminal");
     session
@@ -200,9 +201,10 @@ fn in_terminal(sandbox: &Sandbox, columns: usize, args: &[&str]) -> Output {
     let shown = session.expect(Eof).expect("Glee ends");
     let shown = String::from_utf8_lossy(shown.as_bytes()).replace('\r', "");
     for line in shown.lines() {
-        // Code is never wrapped nor cut.
+        // Code and commands are never wrapped nor cut.
+        let is_whole = line.contains(" = fix: ") || line.starts_with("  glee ");
         assert!(
-            line.chars().count() <= columns || line.contains(" = fix: "),
+            line.chars().count() <= columns || is_whole,
             "more than {columns} columns: {line}\n{shown}"
         );
     }
@@ -234,6 +236,16 @@ fn no_line_is_wider_than_the_terminal() {
         &["disputes"],
         &["disputes", "show", "1"],
         &["disputes", "show", "2"],
+        &["findings"],
+        &["runs", "undo", "--dry-run"],
+        &["stats"],
+        &["stats", "--by", "role"],
+        &["agents"],
+        &["config", "list"],
+        &["config", "show", "review.older"],
+        &["help"],
+        &["help", "--all"],
+        &["review", "--help"],
     ];
     for columns in [50, 80, 120] {
         let screen = |args: &&[&str]| {
@@ -246,5 +258,6 @@ fn no_line_is_wider_than_the_terminal() {
         };
         let screens: String = commands.iter().map(screen).collect();
         insta::assert_snapshot!(format!("in_{columns}_columns"), screens);
+        in_terminal(&sandbox, columns, &["rules", "list"]);
     }
 }

@@ -7,6 +7,7 @@ pub(crate) mod calls;
 pub(crate) mod fixture;
 pub mod links;
 pub mod snippet;
+mod table;
 pub mod watch_status;
 
 use std::borrow::Cow;
@@ -17,6 +18,7 @@ use console::truncate_str;
 use indicatif::{BinaryBytes, HumanCount};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
+pub use table::table;
 use textwrap::{Options, WordSplitter, WrapAlgorithm};
 
 use glee_model::domain::{
@@ -200,30 +202,6 @@ impl Style {
             self.paint(Color::Bad, &removed)
         )
     }
-}
-
-/// Formats the rows of a table. Each column is as wide as its widest cell. `right` contains the indices of the
-/// right-aligned columns.
-pub fn table<const N: usize>(rows: &[[String; N]], right: &[usize]) -> Vec<String> {
-    let widths: [usize; N] =
-        std::array::from_fn(|column| widest(rows.iter().map(|row| &row[column])));
-    rows.iter()
-        .map(|row| {
-            let cells = row
-                .iter()
-                .zip(widths)
-                .enumerate()
-                .map(|(column, (cell, width))| {
-                    let blanks = " ".repeat(width - columns(cell));
-                    if right.contains(&column) {
-                        blanks + cell
-                    } else {
-                        cell.clone() + &blanks
-                    }
-                });
-            cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-        })
-        .collect()
 }
 
 /// Pads `text` with spaces to `width` columns. Colour codes in `text` have no width.

@@ -20,6 +20,7 @@ use glee_model::domain::{Agent, AgentName, ExitReason, Known, Role};
 use glee_protocol::calls::kind::JsonForm;
 use glee_protocol::{request, secrets, text::printable};
 use glee_store::config::programs;
+use glee_workflows::review;
 
 /// List connected agents, or check each with a call
 #[derive(Debug, clap::Args)]
@@ -88,11 +89,17 @@ fn list(output: &JsonFlag, globals: &Globals) -> CommandResult {
         .build()?;
     // In an untrusted project, Glee locates the agents' programs on the disk but does not execute them.
     let trusted = loaded.untrusted.is_none();
+    // A panel without three judges is an error of the review; here all of its judges count as used.
+    let ruling = review::judges(&loaded.settings).ok();
+    let is_used = |agent: &Agent| {
+        let rules = |judges: &Vec<&Agent>| judges.iter().any(|judge| judge.name == agent.name);
+        agent.role != Role::Judge || ruling.as_ref().is_none_or(rules)
+    };
     let rows = loaded
         .settings
         .agents
         .iter()
-        .map(|agent| row(&agents, agent, &places.root, trusted));
+        .map(|agent| row(&agents, agent, &places.root, trusted, is_used(agent)));
     let rows = runtime.block_on(futures_util::future::join_all(rows));
     if output.json {
         return print_json(&rows);
@@ -158,12 +165,7 @@ fn known(output: &JsonFlag, globals: &Globals) -> CommandResult {
     });
     let table: Vec<[String; 4]> = std::iter::once(head).chain(cells).collect();
     let style = globals.table_style();
-    let lines = style::table(&table, &[]);
-    let lines: Vec<String> = lines
-        .iter()
-        .map(|line| style.cut(line, style.width).trim_end().to_owned() + "\n")
-        .collect();
-    stream::out(&lines.concat())?;
+    stream::out(&style.rows(&table, &[]).concat())?;
     Ok(ExitReason::Clean)
 }
 
@@ -176,6 +178,8 @@ fn print_json(value: &impl Serialize) -> CommandResult {
 struct Row<'a> {
     name: &'a AgentName,
     role: Role,
+    /// Whether it is called: one judge rules, or the three of the panel.
+    used: bool,
     command: &'a [String],
     adapter: &'a str,
     domain: &'a [String],
@@ -192,7 +196,13 @@ struct Missing {
     hint: Option<String>,
 }
 
-async fn row<'a>(agents: &Agents, agent: &'a Agent, root: &Path, trusted: bool) -> Row<'a> {
+async fn row<'a>(
+    agents: &Agents,
+    agent: &'a Agent,
+    root: &Path,
+    trusted: bool,
+    used: bool,
+) -> Row<'a> {
     let (program, missing) = match agents.program(agent, root) {
         // Glee itself runs the agent, so no program is printed.
         Ok(_)
@@ -219,6 +229,7 @@ async fn row<'a>(agents: &Agents, agent: &'a Agent, root: &Path, trusted: bool) 
     Row {
         name: &agent.name,
         role: agent.role,
+        used,
         command: &agent.command,
         adapter: &agent.adapter,
         domain: &agent.domain,
@@ -237,10 +248,10 @@ fn table(rows: &[Row<'_>], style: Style) -> String {
         return String::new();
     }
     let head = std::iter::once(HEADER.map(ToOwned::to_owned));
-    let lines = style::table(&head.chain(rows.iter().map(cells)).collect::<Vec<_>>(), &[]);
-    let mut text = format!("{}\n", style.cut(&lines[0], style.width));
+    let lines = style.rows(&head.chain(rows.iter().map(cells)).collect::<Vec<_>>(), &[]);
+    let mut text = lines[0].clone();
     for (row, line) in rows.iter().zip(&lines[1..]) {
-        let _ = writeln!(text, "{}", style.cut(line, style.width));
+        text.push_str(line);
         if let Some(Missing { error, hint }) = &row.missing {
             let missing = style.paint(Color::Bad, "missing");
             let _ = writeln!(text, "  {missing}: {}", printable::line(error));
@@ -268,7 +279,11 @@ fn cells(row: &Row<'_>) -> [String; 6] {
     };
     [
         shown(&row.name.0),
-        row.role.to_string(),
+        if row.used {
+            row.role.to_string()
+        } else {
+            format!("{} (not used)", row.role)
+        },
         shown(&row.command.join(" ")),
         shown(&[row.domain, row.focus].concat().join(", ")),
         row.version

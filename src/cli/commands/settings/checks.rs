@@ -325,12 +325,14 @@ pub(super) fn text(checks: &[DoctorCheck], style: Style) -> String {
         .iter()
         .filter(|check| check.state == State::Weak)
         .count();
-    text + &match (to_do, weak) {
-        (0, 0) => "Nothing is wrong here. No agent was asked: `glee agents --check` asks each one harmless question.\n".to_owned(),
-        (0, _) => {
-            "Nothing needed is wrong. No agent was asked: `glee agents --check` asks each one harmless question.\n".to_owned()
-        }
-        (1, _) => "1 problem to solve\n".to_owned(),
-        (several, _) => format!("{several} problems to solve\n"),
-    }
+    let nothing = match (to_do, weak) {
+        (0, 0) => "Nothing is wrong here",
+        (0, _) => "Nothing needed is wrong",
+        (1, _) => return text + "1 problem to solve\n",
+        (several, _) => return text + &format!("{several} problems to solve\n"),
+    };
+    let line = format!(
+        "{nothing}. No agent was asked: `glee agents --check` asks each one harmless question.\n"
+    );
+    text + &style::fit(&line, style.width)
 }

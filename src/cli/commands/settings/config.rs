@@ -380,15 +380,12 @@ fn list(globals: &Globals, origin: bool) -> CommandResult {
         let row = format!("{:width$} {mark} {about}", assigned(key, setting));
         lines += &format!("{}\n", style.cut(row.trim_end(), style.width));
     }
-    lines += "\n# * differs from the default; `glee config show KEY` shows a key in full\n";
+    let mut notes =
+        "\n* differs from the default; `glee config show KEY` shows a key in full\n".to_owned();
     for preset in Preset::ALL.iter() {
-        lines += &format!(
-            "# `glee review {}` sets {}\n",
-            preset.flag,
-            preset.sentence()
-        );
+        notes += &format!("`glee review {}` sets {}\n", preset.flag, preset.sentence());
     }
-    redacted(&lines)
+    redacted(&(lines + &style::fit(&notes, style.width)))
 }
 
 /// Prints the values and the origins of the keys for which `is_meant` returns true.

@@ -74,8 +74,8 @@ mod imp {
 
     use super::{Action, Args};
     use crate::cli::context::{CommandError, CommandResult, Globals};
-    use crate::cli::style::count;
-    use glee_builtin::{Catalog, Measure, RuleOrigin, Score, measure};
+    use crate::cli::style::{Style, count};
+    use glee_builtin::{Catalog, Measure, RuleInfo, RuleOrigin, Score, measure};
     use glee_model::domain::ExitReason;
     use glee_protocol::text::printable;
 
@@ -83,7 +83,9 @@ mod imp {
         match &args.action {
             Action::List(output) => {
                 let catalog = Catalog::all(&globals.directory())?;
-                output.print(&catalog.infos().collect::<Vec<_>>(), || list(&catalog))
+                output.print(&catalog.infos().collect::<Vec<_>>(), || {
+                    list(&catalog, globals.table_style())
+                })
             }
             Action::Test {
                 folder,
@@ -114,26 +116,23 @@ mod imp {
         }
     }
 
-    fn list(catalog: &Catalog) -> String {
-        let width = catalog.infos().map(|rule| rule.id.len()).max().unwrap_or(0);
-        let mut text = String::new();
-        for rule in catalog.infos() {
+    fn list(catalog: &Catalog, style: Style) -> String {
+        let row = |rule: &RuleInfo| {
             let origin = match rule.origin {
                 RuleOrigin::Packaged => "",
                 RuleOrigin::Project => " (project)",
             };
-            let cwe = rule.cwe.map_or("-".to_owned(), |cwe| cwe.to_string());
-            let _ = writeln!(
-                text,
-                "{:width$}  {:10}  {:6}  {:22}  {cwe:8}  {}{origin}",
+            [
                 printable::line(&rule.id),
-                rule.language,
-                rule.tag,
+                rule.language.to_string(),
+                rule.tag.to_string(),
                 printable::line(rule.category.as_deref().unwrap_or("-")),
-                printable::line(&rule.message),
-            );
-        }
-        text
+                rule.cwe.map_or("-".to_owned(), |cwe| cwe.to_string()),
+                printable::line(&rule.message) + origin,
+            ]
+        };
+        let rows: Vec<_> = catalog.infos().map(row).collect();
+        style.rows(&rows, &[]).concat()
     }
 
     fn table(measured: &Measure, misses: bool) -> String {

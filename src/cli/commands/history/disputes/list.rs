@@ -11,7 +11,7 @@ use crate::cli::context::{
     CommandError, CommandResult, Globals, JsonFlag, Words, history, local_time, number, one_of,
     place, pretty, stream,
 };
-use crate::cli::style::{self, Color, Style};
+use crate::cli::style::{Color, Style};
 use glee_model::domain::event::Mode;
 use glee_model::domain::{Disposition, ExitReason, Ruler, RulingWord, Severity, Tag};
 use glee_protocol::text::printable;
@@ -166,10 +166,7 @@ pub(crate) fn table(rows: &[DisputeRow], shared: &[SharedDispute], look: Style) 
         .iter()
         .map(|dispute| cells(&row_of(dispute), &dispute.id.0, Some(&dispute.source), look));
     let rows: Vec<[String; 6]> = std::iter::once(heads).chain(own).chain(shared).collect();
-    style::table(&rows, &[0])
-        .iter()
-        .map(|line| look.cut(line, look.width) + "\n")
-        .collect()
+    look.rows(&rows, &[0]).concat()
 }
 
 fn row_of(shared: &SharedDispute) -> DisputeRow {

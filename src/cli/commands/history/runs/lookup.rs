@@ -22,18 +22,11 @@ pub(crate) fn table(rows: &[RunRow], look: Style) -> String {
     let head = [
         "RUN", "STARTED", "MODE", "FINDINGS", "DISPUTES", "COST", "ENDED", "TARGET",
     ];
-    let rows: Vec<[String; 8]> = [head.map(str::to_owned)]
+    let rows: Vec<_> = [head.map(str::to_owned)]
         .into_iter()
         .chain(rows.iter().map(cells))
         .collect();
-    style::table(&rows, &[3, 5])
-        .iter()
-        .map(|line| {
-            look.cut(line, look.width)
-                + "
-"
-        })
-        .collect()
+    look.rows(&rows, &[3, 5]).concat()
 }
 
 /// Returns the id, the start, the mode, the findings, the disputes, the cost, the end and the target of a run.

@@ -84,10 +84,7 @@ pub(crate) fn statistics(style: Style, found: &ReviewStatistics) -> String {
     lines.push(style.faint(
         "UPHELD: of those that were ruled on. All measures, with intervals: `glee stats -v`",
     ));
-    lines
-        .iter()
-        .map(|line| style.cut(line, style.width) + "\n")
-        .collect()
+    style::fit(&(lines.join("\n") + "\n"), style.width)
 }
 
 const REVIEWER: [&str; 5] = ["", "RAISED", "UPHELD", "FIXED", "COST"];

@@ -9,7 +9,6 @@ use super::install::{HookFiles, folder};
 use super::options::Hook;
 use super::script;
 use crate::cli::context::{CommandError, CommandResult, Globals, JsonFlag, place};
-use crate::cli::style;
 use glee_protocol::text::printable;
 
 #[derive(Debug, Serialize)]
@@ -51,8 +50,7 @@ pub(crate) fn run(output: &JsonFlag, globals: &Globals) -> CommandResult {
     output.print(&hooks, || {
         let head = ["HOOK", "STATE", "OPTIONS", "FILE"].map(str::to_owned);
         let rows: Vec<_> = std::iter::once(head).chain(hooks.iter().map(row)).collect();
-        let lines = style::table(&rows, &[]);
-        style::fit(&(lines.join("\n") + "\n"), globals.table_style().width)
+        globals.table_style().rows(&rows, &[]).concat()
     })
 }
 

@@ -218,10 +218,7 @@ fn table(
             ]
         }))
         .collect();
-    style::table(&rows, &[])
-        .iter()
-        .map(|line| look.cut(line, look.width) + "\n")
-        .collect()
+    look.rows(&rows, &[]).concat()
 }
 
 pub(crate) fn state(finding: &TreeFinding) -> String {
