@@ -202,7 +202,8 @@ fn in_terminal(sandbox: &Sandbox, columns: usize, args: &[&str]) -> Output {
     let shown = String::from_utf8_lossy(shown.as_bytes()).replace('\r', "");
     for line in shown.lines() {
         // Code and commands are never wrapped nor cut.
-        let is_whole = line.contains(" = fix: ") || line.starts_with("  glee ");
+        let is_whole = [" = fix: ", "  Fix: "].iter().any(|fix| line.contains(fix))
+            || line.starts_with("  glee ");
         assert!(
             line.chars().count() <= columns || is_whole,
             "more than {columns} columns: {line}\n{shown}"

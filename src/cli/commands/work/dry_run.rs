@@ -107,7 +107,7 @@ fn text(
     );
     let shards = count(plan.shards.len(), "shard");
     row(
-        "Files",
+        "Code",
         &format!(
             "{}, {} in {shards}",
             count(files, "file"),

@@ -7,7 +7,7 @@ use glee_model::domain::{
     Demonstrated, Dispute, Finding, Objector, Route, RulingRecord, Untrusted,
 };
 use glee_model::rules::review::objections;
-use glee_protocol::text::printable;
+use glee_protocol::text::{markdown, printable};
 use glee_workspace::code::anchors::Excerpt;
 
 /// Text for a terminal, written part by part.
@@ -85,7 +85,7 @@ impl Page {
     pub(crate) fn demonstrated(&mut self, all: &[Demonstrated]) {
         for one in all {
             self.section(&printable::line(&one.summary().labelled("Test ")));
-            self.body(2, &one.demonstration.code);
+            self.code("", &one.demonstration.code);
             if let Some(output) = one.output() {
                 self.body(2, &output.labelled("It printed: "));
             }
@@ -118,7 +118,10 @@ impl Page {
             ));
         }
         self.body(2, &finding.raw.body);
-        if let Some(suggestion) = &finding.raw.suggestion {
+        if let Some(fix) = &finding.exact_fix {
+            self.code("Fix:", &fix.shown());
+        }
+        if let Some(suggestion) = finding.other_suggestion() {
             self.body(2, &suggestion.labelled("Suggestion: "));
         }
         for evidence in &finding.raw.evidence {
@@ -165,6 +168,16 @@ impl Page {
         ) {
             self.text
                 .push_str(format!("{:indent$}{line}", "").trim_end());
+            self.text.push('\n');
+        }
+    }
+
+    /// Code is neither wrapped nor cut.
+    fn code(&mut self, head: &str, code: &Untrusted) {
+        let code = markdown::dedent(&printable::block(code));
+        let between = if code.contains('\n') { "\n" } else { " " };
+        for line in format!("{head}{between}{code}").trim().lines() {
+            self.text.push_str(format!("  {line}").trim_end());
             self.text.push('\n');
         }
     }
