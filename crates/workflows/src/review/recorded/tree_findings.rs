@@ -21,8 +21,8 @@ use crate::review::{outcome, state::ReviewState};
 use crate::run::error::RunError;
 use glee_model::domain::event::{EventKind, ReviewEvent};
 use glee_model::domain::{
-    Anchor, Disposition, ExitReason, Finding, FindingId, FindingState, Location, Lowered, Outcome,
-    Proof, RulingRef, RunId, SettledFinding, Severity,
+    Anchor, Caps, Disposition, ExitReason, Finding, FindingId, FindingState, Location, Lowered,
+    Outcome, Proof, RulingRef, RunId, SettledFinding, Severity, Usage,
 };
 use glee_store::config::settings::Settings;
 use glee_store::history::queries::problems::KnownFinding;
@@ -242,30 +242,41 @@ impl TreeQuery<'_> {
             .iter()
             .filter_map(|settled| settled.finding.raw.file.clone());
         let reviewed = Sources::of_tree(self.workspace, files.collect());
-        let is_open = findings.iter().any(SettledFinding::blocks);
+        let exit = match findings.iter().any(SettledFinding::blocks) {
+            true => ExitReason::FindingsOpen,
+            false => ExitReason::Clean,
+        };
+        // Each field is named: of the run stay what was read, when and in which state, and its disputes.
         let proof = Proof {
+            commit: outcome.proof.commit,
+            tree: outcome.proof.tree,
             target: "this tree, from all runs".to_owned(),
-            // These are of one run.
-            reviewers: Vec::new(),
+            covered: outcome.proof.covered,
             skipped: Vec::new(),
             unread: Vec::new(),
-            ..outcome.proof
+            reviewers: Vec::new(),
+            reused: Vec::new(),
+            millis: outcome.proof.millis,
+            usage: Usage::default(),
+            calls: 0,
+            caps: Caps::default(),
         };
         let outcome = Outcome {
-            exit: match is_open {
-                true => ExitReason::FindingsOpen,
-                false => ExitReason::Clean,
-            },
-            findings,
+            schema: Outcome::SCHEMA,
+            run: outcome.run,
+            exit,
             proof,
+            findings,
             hidden_older: 0,
+            loosened: Vec::new(),
+            disputes: outcome.disputes,
             no_longer_raised: Vec::new(),
+            changes: Vec::new(),
             undoable: false,
             worktree: None,
             failures: Vec::new(),
+            rounds: 0,
             notices: Vec::new(),
-            changes: Vec::new(),
-            ..outcome
         };
         Ok(Some(Recorded { outcome, reviewed }))
     }
