@@ -158,7 +158,12 @@ impl Workspace {
 
     /// Whether a path leads to a regular file below the root and outside `.git`. Links are followed.
     fn is_file_inside(&self, clean: &str) -> bool {
-        let Ok(real) = self.root.join(clean).canonicalize() else {
+        let path = self.root.join(clean);
+        // Rulings name many files that are gone, and each folder of a canonical path is looked at.
+        if !std::fs::metadata(&path).is_ok_and(|meta| meta.is_file()) {
+            return false;
+        }
+        let Ok(real) = path.canonicalize() else {
             return false;
         };
         let Ok(relative) = real.strip_prefix(&self.root) else {
@@ -167,6 +172,6 @@ impl Workspace {
         let is_in_git = relative
             .components()
             .any(|part| part.as_os_str().eq_ignore_ascii_case(".git"));
-        !is_in_git && std::fs::symlink_metadata(&real).is_ok_and(|meta| meta.is_file())
+        !is_in_git
     }
 }

@@ -340,8 +340,8 @@ pub(crate) struct ClosingRulings<'a> {
     rulings: Vec<&'a Binding>,
     text_of: TextOf<'a>,
     by_file: HashMap<&'a str, Vec<(usize, &'a Anchor)>>,
-    /// The anchors whose blocks can have moved to another file.
-    lost: OnceCell<Vec<(usize, &'a Anchor)>>,
+    /// The anchors whose blocks can have moved to another file, by their blocks.
+    lost: OnceCell<HashMap<&'a str, Vec<(usize, &'a Anchor)>>>,
 }
 
 impl<'a> ClosingRulings<'a> {
@@ -372,13 +372,18 @@ impl<'a> ClosingRulings<'a> {
         }
     }
 
-    fn lost(&self) -> &[(usize, &'a Anchor)] {
+    fn lost(&self) -> &HashMap<&'a str, Vec<(usize, &'a Anchor)>> {
         self.lost.get_or_init(|| {
             let originals = Originals::of(self.text_of);
-            let anchors = self.by_file.values().flatten().copied();
-            anchors
-                .filter(|(_, anchor)| originals.lost(anchor))
-                .collect()
+            let mut lost: HashMap<&str, Vec<(usize, &Anchor)>> = HashMap::new();
+            for (index, anchor) in self.by_file.values().flatten() {
+                if originals.lost(anchor) {
+                    lost.entry(&anchor.block)
+                        .or_default()
+                        .push((*index, anchor));
+                }
+            }
+            lost
         })
     }
 
@@ -388,10 +393,17 @@ impl<'a> ClosingRulings<'a> {
         for file in files {
             // A file is parsed only for a ruling that can be about its code.
             let blocks = LazyCell::new(|| Blocks::of(&file.path, &file.text));
-            let own = self.by_file.get(file.path.as_str());
-            for (index, anchor) in own.into_iter().flatten().chain(self.lost()) {
+            let own = self.by_file.get(file.path.as_str()).into_iter().flatten();
+            let own = own.filter(|(_, anchor)| blocks.place(anchor).is_some());
+            let lost = self.lost();
+            let moved = (!lost.is_empty())
+                .then(|| blocks.hashes())
+                .into_iter()
+                .flatten()
+                .filter_map(|block| lost.get(block.as_str()))
+                .flatten();
+            for (index, anchor) in own.chain(moved) {
                 if blocks.ground() == anchor.ground
-                    && blocks.place(anchor).is_some()
                     && relations::lost(self.rulings[*index], &[&file.path], self.text_of).is_none()
                 {
                     in_force.insert(*index);

@@ -42,14 +42,14 @@ impl ReviewWorkflow {
 
     pub(super) fn merge(&mut self, round: u32) -> Result<(), RunError> {
         self.bindings = self.known_rulings()?;
-        if let Some(pairs) = self.unsure_pairs(round, RaisedIn::Review)? {
+        let known = self.resources.journal.known_problems()?;
+        if let Some(pairs) = self.unsure_pairs(round, RaisedIn::Review, &known)? {
             return self.append(pairs).map(drop);
         }
-        let known = self.resources.journal.known_problems()?;
         let context = self.context(round, &known);
         let advised = context.advise(context.unmerged(), &self.resources.settings.advisories);
         self.append_all(advised)?;
-        self.append_merged(|workflow, known| {
+        self.append_merged(known, |workflow, known| {
             workflow.context(round, known).merge(&workflow.bindings)
         })?;
         if self.compares() {
@@ -80,12 +80,16 @@ impl ReviewWorkflow {
 
     /// The pairs of a round that may name the same defect, if they are not recorded yet and somebody is asked or was
     /// asked about them.
-    fn unsure_pairs(&self, round: u32, raised_in: RaisedIn) -> Result<Option<EventKind>, RunError> {
+    fn unsure_pairs(
+        &self,
+        round: u32,
+        raised_in: RaisedIn,
+        known: &KnownProblems,
+    ) -> Result<Option<EventKind>, RunError> {
         if !self.compares() || self.state.pairs.contains_key(&(round, raised_in)) {
             return Ok(None);
         }
-        let problems = self.resources.journal.known_problems()?;
-        let context = self.context(round, &problems);
+        let context = self.context(round, known);
         let RunResources { journal, run, .. } = &self.resources;
         let pairs = unsure::unsure(
             &context,
@@ -111,17 +115,17 @@ impl ReviewWorkflow {
     }
 
     pub(super) fn conclude(&mut self, round: u32) -> Result<(), RunError> {
-        if let Some(pairs) = self.unsure_pairs(round, RaisedIn::Debate)? {
+        let known = self.resources.journal.known_problems()?;
+        if let Some(pairs) = self.unsure_pairs(round, RaisedIn::Debate, &known)? {
             return self.append(pairs).map(drop);
         }
-        let known = self.resources.journal.known_problems()?;
         let context = self.context(round, &known);
         let advised = context.advise(
             debate::observations(&context),
             &self.resources.settings.advisories,
         );
         self.append_all(advised)?;
-        self.append_merged(|workflow, known| {
+        self.append_merged(known, |workflow, known| {
             debate::conclude(&workflow.context(round, known), &workflow.bindings)
         })
     }
@@ -165,15 +169,16 @@ impl ReviewWorkflow {
     /// findings are merged again, so that both runs give a problem the same number, and no other problem gets it.
     fn append_merged(
         &mut self,
+        mut known: KnownProblems,
         merge: impl Fn(&Self, &KnownProblems) -> Vec<EventKind>,
     ) -> Result<(), RunError> {
         loop {
-            let known = self.resources.journal.known_problems()?;
             let events = merge(self, &known);
             if let Some(events) = self.resources.record_merged(events, known.as_of)? {
                 self.accept(&events);
                 return Ok(());
             }
+            known = self.resources.journal.known_problems()?;
         }
     }
 
@@ -297,7 +302,8 @@ impl ReviewWorkflow {
         if left.is_empty() {
             return self.append(given).map(drop);
         }
-        self.append_merged(|workflow, known| {
+        let known = self.resources.journal.known_problems()?;
+        self.append_merged(known, |workflow, known| {
             let round = workflow
                 .state
                 .finding(left[0])
