@@ -176,6 +176,8 @@ async fn a_program_that_ends_well() {
     let output = scene.run().await.expect("it succeeds");
     assert_eq!(output.stdout, scene.path("stdout"));
     insta::assert_snapshot!(output.stderr_tail, @"aside");
+    let peak_memory = output.transcript.peak_memory;
+    assert!(peak_memory.is_some_and(|bytes| (64 << 10..1 << 30).contains(&bytes)));
     assert_eq!(
         output.transcript,
         glee_model::domain::event::Transcript {
@@ -185,6 +187,7 @@ async fn a_program_that_ends_well() {
             exit_code: Some(0),
             signal: None,
             held: false,
+            peak_memory,
         }
     );
     assert_eq!(scene.stdout(), b"question \xff\n");

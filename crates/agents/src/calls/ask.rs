@@ -252,8 +252,7 @@ impl Agents {
         }
         let started = Instant::now();
         let mut record = None;
-        let span =
-            info_span!("try", n = tries, program = %kind, pid = Empty, exit = Empty, bytes = Empty);
+        let span = info_span!("try", n = tries, program = %kind, pid = Empty, exit = Empty, bytes = Empty, memory = Empty);
         let once = self.once(call, kind, &mut record).instrument(span.clone());
         let outcome = once
             .await
@@ -479,6 +478,7 @@ fn log_end(outcome: &CallOutcome, ms: u64) {
     if let Some(transcript) = &outcome.transcript {
         let span = Span::current();
         span.record("bytes", transcript.stdout_bytes);
+        span.record("memory", transcript.peak_memory);
         match (transcript.exit_code, transcript.signal) {
             (Some(code), _) => span.record("exit", code),
             (None, Some(signal)) => span.record("exit", format_args!("signal {signal}")),
@@ -611,6 +611,7 @@ mod tests {
                 exit_code: Some(0),
                 signal: None,
                 held: false,
+                peak_memory: None,
             })
         );
         let seen = scene.runner.seen();

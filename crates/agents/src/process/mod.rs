@@ -1,6 +1,7 @@
 //! Runs agents as processes, under a supervisor and in a sandbox. Only `runner` spawns agents.
 
 pub mod environment;
+pub mod memory;
 pub mod orphans;
 pub mod own_process;
 pub mod runner;

@@ -18,6 +18,7 @@ use tokio::process::{Child, ChildStdin};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout};
 
+use super::memory;
 use super::orphans::{self, Registered};
 use super::sandbox;
 use crate::probe::locate::{self, LocateError};
@@ -103,6 +104,11 @@ pub trait Execute: Send + Sync {
     /// Whether a folder can be mounted over another for one program.
     fn mounts(&self) -> bool {
         false
+    }
+
+    /// The memory for new processes in bytes; `None` if it is unknown.
+    fn available_memory(&self) -> Option<u64> {
+        None
     }
 }
 
@@ -214,6 +220,10 @@ impl Execute for ProcessRunner {
             }
             _ => locate::find(command, root, std::env::var_os("PATH").as_deref()),
         }
+    }
+
+    fn available_memory(&self) -> Option<u64> {
+        memory::available()
     }
 
     fn mounts(&self) -> bool {
@@ -385,9 +395,14 @@ fn conclude(
     out: &OutputCapture,
     err: &OutputCapture,
 ) -> Ran {
-    let (end, held, left) = match report {
-        Ok(Report { end, held, left }) => (Ok(end), held, left),
-        Err((status, left)) => (Err(status), false, left),
+    let (end, held, left, peak_memory) = match report {
+        Ok(Report {
+            end,
+            held,
+            left,
+            peak_memory,
+        }) => (Ok(end), held, left, peak_memory),
+        Err((status, left)) => (Err(status), false, left, None),
     };
     let (exit_code, signal) = match end {
         Ok(ProcessEnd::Exit(code)) => (Some(code), None),
@@ -408,6 +423,7 @@ fn conclude(
             exit_code,
             signal,
             held,
+            peak_memory,
         },
     };
     let last_line = || {

@@ -20,6 +20,7 @@ pub struct Script {
     stderr: String,
     exit_code: i32,
     after: Option<Duration>,
+    peak_memory: Option<u64>,
 }
 
 impl Script {
@@ -29,6 +30,7 @@ impl Script {
             stderr: String::new(),
             exit_code: 0,
             after: Some(Duration::ZERO),
+            peak_memory: None,
         }
     }
 
@@ -38,6 +40,7 @@ impl Script {
             stderr: stderr.to_owned(),
             exit_code,
             after: Some(Duration::ZERO),
+            peak_memory: None,
         }
     }
 
@@ -45,6 +48,14 @@ impl Script {
         Self {
             after: None,
             ..Self::prints("")
+        }
+    }
+
+    #[must_use]
+    pub fn with_peak_memory(self, bytes: u64) -> Self {
+        Self {
+            peak_memory: Some(bytes),
+            ..self
         }
     }
 
@@ -63,12 +74,14 @@ pub struct ScriptedRequest {
     pub request: Request,
 }
 
+type Memory = Box<dyn Fn() -> Option<u64> + Send + Sync>;
 type Part = Box<dyn Fn(&Request) -> Script + Send + Sync>;
 
 #[derive(Default)]
 pub struct ScriptedRunner {
     parts: Vec<(String, &'static str, Part)>,
     seen: Mutex<Vec<ScriptedRequest>>,
+    memory: Option<Memory>,
 }
 
 impl fmt::Debug for ScriptedRunner {
@@ -98,6 +111,15 @@ impl ScriptedRunner {
     ) -> Self {
         self.parts.push((agent.to_owned(), task, Box::new(part)));
         self
+    }
+
+    /// Reads the memory for new processes with this function.
+    #[must_use]
+    pub fn with_memory(self, memory: impl Fn() -> Option<u64> + Send + Sync + 'static) -> Self {
+        Self {
+            memory: Some(Box::new(memory)),
+            ..self
+        }
     }
 
     pub fn seen(&self) -> Vec<ScriptedRequest> {
@@ -166,6 +188,10 @@ impl Execute for ScriptedRunner {
     fn find(&self, command: &[String], _root: &Path) -> Result<PathBuf, LocateError> {
         command.first().map(PathBuf::from).ok_or(LocateError::Empty)
     }
+
+    fn available_memory(&self) -> Option<u64> {
+        self.memory.as_ref()?()
+    }
 }
 
 fn finish(job: &ProcessJob<'_>, command: String, script: &Script) -> Ran {
@@ -191,6 +217,7 @@ fn finish(job: &ProcessJob<'_>, command: String, script: &Script) -> Ran {
             exit_code: Some(script.exit_code),
             signal: None,
             held: false,
+            peak_memory: script.peak_memory,
         },
     };
     match script.exit_code {

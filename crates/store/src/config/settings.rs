@@ -169,7 +169,8 @@ section! {
         /// for the path of the new file, `{name}` for its name without extension, and `{junit}` for the path of a JUnit
         /// report that the command writes. They run in a copy of the tree, in a sandbox, without network.
         pub runners: BTreeMap<String, Runner> as "As::<Runners>" = BTreeMap::new(),
-        /// The maximum number of agents that run at the same time.
+        /// The maximum number of agents that run at the same time. A further one also waits while the system has less
+        /// memory left than the largest process of an earlier call of its program in this run took (Linux).
         pub jobs: Option<u32> as "As::<OrAll<Count<1, { u32::MAX }>>>" = Some(8),
         /// If a review would make more calls, Glee first asks the user on the terminal. Calls of embedded agents are
         /// excluded.

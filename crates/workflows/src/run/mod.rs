@@ -11,6 +11,7 @@ mod blocking;
 pub mod budget;
 pub mod call;
 pub mod error;
+mod memory;
 pub mod ports;
 pub mod redaction;
 pub mod resources;

@@ -11,6 +11,7 @@ use tracing::{Span, info, info_span, warn};
 
 use crate::run::budget::Pace;
 use crate::run::error::RunError;
+use crate::run::memory::SessionMemory;
 use crate::run::ports::{EventSink, Sink};
 use crate::run::redaction::Redaction;
 use crate::run::write_guard::{self, Found, Observation, WriteGuard};
@@ -18,7 +19,7 @@ use glee_agents::adapters::registry;
 use glee_agents::process::sandbox::confinement::Guarded;
 use glee_agents::{Agents, Call, CallOutcome, Program, Stop, TranscriptFiles};
 use glee_model::domain::event::{CallAnswer, CallId, Event, EventKind, RunEvent};
-use glee_model::domain::{Agent, RunId, SpentByRuns};
+use glee_model::domain::{Agent, AgentName, RunId, SpentByRuns};
 use glee_protocol::prompts;
 use glee_protocol::request::{Request, Task};
 use glee_protocol::secrets;
@@ -61,6 +62,7 @@ pub struct RunResources {
     pub started: Instant,
     pub guard: WriteGuard,
     pub(crate) pace: Pace,
+    pub(crate) memory: SessionMemory,
     /// What several runs cost, as far as a cap depends on it. The runner updates it after each call.
     pub(crate) by_runs: SpentByRuns,
     pub span: Span,
@@ -101,6 +103,7 @@ impl RunResources {
             started: Instant::now(),
             guard: WriteGuard::default(),
             pace: Pace::default(),
+            memory: SessionMemory::default(),
             by_runs: SpentByRuns::default(),
             span,
             untold: Vec::new(),
@@ -125,6 +128,21 @@ impl RunResources {
             self.by_runs.request_usd = Some(self.journal.spent_on_request_of(&self.run)?);
         }
         Ok(unread)
+    }
+
+    /// The program of an agent, as far as the settings name it.
+    pub(crate) fn program(&self, agent: &AgentName) -> String {
+        let mut agents = self.settings.agents.iter();
+        let command = agents.find_map(|own| (own.name == *agent).then(|| own.command.first()));
+        command.flatten().unwrap_or(&agent.0).clone()
+    }
+
+    /// The memory for new processes in bytes; `None` if it is unknown, or if no call waits for it.
+    pub(crate) fn available_memory(&self) -> Option<u64> {
+        if self.memory.is_empty() {
+            return None;
+        }
+        self.agents.runner.available_memory()
     }
 
     /// Waits until a detached run has its turn or is stopped. Returns the run that supersedes it.

@@ -49,6 +49,7 @@ async fn run_steps<W: Workflow>(workflow: &mut W) -> Result<Rest, RunError> {
         // A step that finished immediately can make other steps due, so the due steps are computed again.
         let mut again = !is_stopped;
         let mut is_held_back = false;
+        let mut memory = workflow.resources().available_memory();
         while std::mem::take(&mut again) {
             is_held_back = false;
             for step in workflow.next() {
@@ -60,7 +61,7 @@ async fn run_steps<W: Workflow>(workflow: &mut W) -> Result<Rest, RunError> {
                     _ => workflow.resources_mut().commit()?,
                 }
                 let started = match &step {
-                    Step::Ask(call) => match place(workflow, call, &running) {
+                    Step::Ask(call) => match place(workflow, call, &running, &mut memory) {
                         Place::Free => {
                             begin_call(workflow, call)?.map(|made| -> Pending<Done<W::Input>> {
                                 let call = call.clone();
@@ -143,6 +144,11 @@ async fn run_steps<W: Workflow>(workflow: &mut W) -> Result<Rest, RunError> {
                     let calls = calls_of(&call.agent, &running);
                     let resources = workflow.resources_mut();
                     resources.pace.ended(&call.agent, &outcome, calls);
+                    if let Some(transcript) = &outcome.transcript {
+                        let asked = outcome.metadata.by.as_ref().unwrap_or(&call.agent);
+                        let program = resources.program(asked);
+                        resources.memory.ended(program, transcript.peak_memory);
+                    }
                     resources.journal.begin()?;
                     running.retain(|other| *other != step);
                     workflow.call_ended(call, *outcome, observation, is_stopped)?;
@@ -210,7 +216,12 @@ fn begin_call<W: Workflow>(
 
 /// Whether a call can begin now. Calls with the purpose `Work` do not count towards the limit on concurrent
 /// calls.
-fn place<W: Workflow>(workflow: &W, call: &CallId, running: &[StepOf<W>]) -> Place {
+fn place<W: Workflow>(
+    workflow: &mut W,
+    call: &CallId,
+    running: &[StepOf<W>],
+    memory: &mut Option<u64>,
+) -> Place {
     let takes_place =
         |step: &&Step<_, _>| matches!(step, Step::Ask(call) if call.purpose != Purpose::Work);
     if !workflow
@@ -224,7 +235,13 @@ fn place<W: Workflow>(workflow: &W, call: &CallId, running: &[StepOf<W>]) -> Pla
     let RunResources {
         settings, by_runs, ..
     } = workflow.resources();
-    budget::place(settings, workflow.spent(), by_runs, call, running)
+    let place = budget::place(settings, workflow.spent(), by_runs, call, running);
+    let resources = workflow.resources_mut();
+    let program = resources.program(&call.agent);
+    match place {
+        Place::Free if !resources.memory.admits(&program, running, memory) => Place::Full,
+        place => place,
+    }
 }
 
 fn calls_of<E, Q>(agent: &AgentName, running: &[Step<E, Q>]) -> usize {

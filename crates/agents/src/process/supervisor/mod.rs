@@ -30,6 +30,7 @@ use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
@@ -222,6 +223,7 @@ fn supervise(liveness: File, orders: &Orders, program: &OsStr, args: &[OsString]
             end: ProcessEnd::NotConfined,
             held: false,
             left: None,
+            peak_memory: None,
         };
     }
     // This call makes the process non-dumpable. Namespaces are created earlier, because only a dumpable process
@@ -251,13 +253,30 @@ fn supervise(liveness: File, orders: &Orders, program: &OsStr, args: &[OsString]
                 end: ProcessEnd::NotConfined,
                 held,
                 left: None,
+                peak_memory: None,
             };
         }
     };
     release_stdin();
     let end = wait(agent, orders.grace, &mut events);
     let (end, left) = sweep(agent, end, &mut events);
-    Report { end, held, left }
+    Report {
+        end,
+        held,
+        left,
+        peak_memory: peak_memory(),
+    }
+}
+
+/// The largest memory of a process that this one has waited for, or that such a process has waited for.
+fn peak_memory() -> Option<u64> {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).ok()?;
+    let unit = if cfg!(target_os = "macos") {
+        1
+    } else {
+        1 << 10
+    };
+    u64::try_from(usage.max_rss()).ok().map(|peak| peak * unit)
 }
 
 fn not_started(error: io::Error) -> Report {
@@ -266,6 +285,7 @@ fn not_started(error: io::Error) -> Report {
         end: ProcessEnd::NotStarted(errno),
         held: false,
         left: None,
+        peak_memory: None,
     }
 }
 

@@ -97,6 +97,8 @@ pub struct Report {
     pub held: bool,
     /// The ids of the surviving processes, or `None` if the system confirms that no child process remains.
     pub left: Option<Vec<i32>>,
+    /// The largest memory of one of the agent's processes, in bytes.
+    pub peak_memory: Option<u64>,
 }
 
 /// Glee writes this byte to the liveness pipe to suspend the agent.
@@ -130,26 +132,31 @@ mod tests {
                 end: ProcessEnd::Exit(3),
                 held: false,
                 left: None,
+                peak_memory: Some(5 << 20),
             },
             Report {
                 end: ProcessEnd::Signal(11),
                 held: true,
                 left: Some(vec![]),
+                peak_memory: None,
             },
             Report {
                 end: ProcessEnd::NotStarted(2),
                 held: false,
                 left: None,
+                peak_memory: None,
             },
             Report {
                 end: ProcessEnd::NotConfined,
                 held: false,
                 left: None,
+                peak_memory: None,
             },
             Report {
                 end: ProcessEnd::Unknown,
                 held: true,
                 left: Some(vec![5, 6]),
+                peak_memory: None,
             },
         ] {
             let line = serde_json::to_string(&report).expect("JSON");

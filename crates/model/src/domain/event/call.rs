@@ -253,6 +253,9 @@ pub struct Transcript {
     /// Whether the process ran in a sandbox that restricts writing.
     #[serde(default)]
     pub held: bool,
+    /// The largest memory of one process of the call, in bytes; absent if it was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_memory: Option<u64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -26,6 +26,7 @@ mod debates;
 mod groups;
 mod growth;
 mod judged_first;
+mod memory;
 mod replay;
 mod reviewers;
 mod same;

@@ -213,6 +213,7 @@ mod readings {
                 exit_code,
                 signal: None,
                 held: false,
+                peak_memory: None,
             },
         };
         Acp.reading(&output)
