@@ -16,8 +16,8 @@ cat > "$here.prompt" 2> /dev/null || cat > /dev/null
 sed "s/{nonce}/$GLEE_NONCE/g; s/{dispute}/$GLEE_DISPUTE/g" "$here"
 "#;
 
-struct Shop {
-    sandbox: Sandbox,
+pub(crate) struct Shop {
+    pub(crate) sandbox: Sandbox,
 }
 
 fn block(path: &str, code: &str) -> String {
@@ -25,7 +25,7 @@ fn block(path: &str, code: &str) -> String {
 }
 
 impl Shop {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let sandbox = Sandbox::new();
         sandbox.git_init();
         sandbox
@@ -53,12 +53,12 @@ impl Shop {
         shop
     }
 
-    fn set(&self, key: &str, value: &str) {
+    pub(crate) fn set(&self, key: &str, value: &str) {
         let set = self.sandbox.glee(&["config", "set", "--user", key, value]);
         assert_eq!(set.code, 0, "{set}");
     }
 
-    fn says(&self, task: &str, text: &str) {
+    pub(crate) fn says(&self, task: &str, text: &str) {
         let bin = self.sandbox.root().with_file_name("bin");
         std::fs::write(bin.join(task), text).expect("an answer");
     }
@@ -212,6 +212,68 @@ fn an_objection_with_a_passing_test_goes_to_the_judge_with_the_run() {
 }
 
 #[test]
+fn no_policy_discards_an_objection_whose_test_passes() {
+    let objects = |test: &str| {
+        let shop = Shop::new();
+        shop.review("");
+        shop.says("pen-respond.sh", "");
+        shop.respond(&format!(
+            "[F1] DISAGREE: the first price is a deposit\nEvidence: shop/total.py:3\n{}",
+            block("tests/test_deposit.py", test)
+        ));
+        shop.set("review.on_dispute.default", "discard");
+        shop
+    };
+    let passing = TEST.replace("[1, 2, 3]), 6", "[0, 1, 2, 3]), 6");
+    let review: &[&str] = &["review", "shop", "--arbitrate", "--no-input"];
+    // With a judge, the judge rules with the run.
+    let shop = objects(&passing);
+    shop.rule("ENFORCE", "the deposit counts as well");
+    let output = shop.glee(review);
+    let kept = "dispute 1 is not discarded: `tests/test_deposit.py` of the coder passes on the reviewed code";
+    assert!(output.to_string().contains(kept), "{output}");
+    let prompt = shop.prompt("gavel-judge");
+    assert!(
+        prompt.contains("`tests/test_deposit.py` of the coder: passes on the reviewed code"),
+        "{prompt}"
+    );
+    let replayed = shop.glee(&["runs", "replay", "last"]);
+    assert!(!replayed.stdout.contains("differs"), "{replayed}");
+    // Without a judge, the dispute waits for a person, in the next run as well.
+    let shop = objects(&passing);
+    let removed = shop.glee(&["disconnect", "--user", "gavel"]);
+    assert_eq!(removed.code, 0, "{removed}");
+    for _ in 0..2 {
+        let output = shop.glee(review);
+        assert_eq!(output.code, 3, "{output}");
+        assert!(output.to_string().contains(kept), "{output}");
+        assert_eq!(shop.shown(), "passes");
+    }
+    let shown = shop.glee(&["disputes", "show", "1"]);
+    assert!(
+        shown.stdout.contains("passes on the reviewed code"),
+        "{shown}"
+    );
+    // A person may discard it.
+    let settled = shop.glee(&[
+        "disputes",
+        "resolve",
+        "1",
+        "dismiss",
+        "--reason",
+        "a deposit",
+        "--by",
+        "Ada",
+    ]);
+    assert_eq!(settled.code, 0, "{settled}");
+    // An objection whose test shows nothing is discarded as before.
+    let shop = objects("import missing\n");
+    let output = shop.glee(review);
+    assert_eq!(output.code, 0, "{output}");
+    assert!(!output.to_string().contains("not discarded"), "{output}");
+}
+
+#[test]
 fn what_shows_nothing_is_inconclusive() {
     let test = |line: &str| TEST.replace("self.assertEqual(total([1, 2, 3]), 6)", line);
     let begin = |lines: &str| format!("{lines}\n{TEST}");
@@ -249,7 +311,7 @@ fn what_shows_nothing_is_inconclusive() {
         (
             "tests/test_x.py",
             "import os\nos._exit(0)\n".to_owned(),
-            "unclear",
+            "broken",
         ),
         ("tests/test_x.py", "x = 1\n".to_owned(), "broken"),
         (
@@ -336,6 +398,48 @@ fn without_runners_nobody_is_invited_and_nothing_runs() {
     shop.set("review.runners", "{}");
     assert_eq!(invited(&shop), [false, false]);
     assert_eq!(shop.shown(), "");
+}
+
+#[test]
+fn a_run_executes_no_more_demonstrations_than_its_budget_allows() {
+    let shop = Shop::new();
+    shop.says("pen-respond.sh", "");
+    let test = TEST.replace("[1, 2, 3]), 6", "[0, 1, 2, 3]), 6");
+    shop.respond(&format!(
+        "[F1] DISAGREE: the first price is a deposit\nEvidence: shop/total.py:3\n{}",
+        block("tests/test_deposit.py", &test)
+    ));
+    let second = |most: &str| {
+        shop.set("budget.demonstrations", most);
+        shop.glee(&["review", "shop", "--fix", "--no-input"]);
+        assert_eq!(shop.shown(), "fails_before");
+        let shown = shop.glee(&["runs", "show", "last", "--format", "json"]);
+        let one = json(&shown.stdout)["findings"][0]["demonstrations"][1].clone();
+        (one["result"].clone(), one["problem"].clone())
+    };
+    assert_eq!(second("2"), ("passes".into(), serde_json::Value::Null));
+    let refused = "`budget.demonstrations` is reached".into();
+    assert_eq!(second("1"), ("inconclusive".into(), refused));
+}
+
+#[test]
+fn init_proposes_the_runner_of_the_tree() {
+    let sandbox = Sandbox::new();
+    sandbox.git_init();
+    sandbox.write("tests/test_a.py", "");
+    let written = sandbox.glee(&["init", "--yes"]);
+    assert_eq!(written.code, 0, "{written}");
+    let (_, command) = written
+        .stderr
+        .split_once("`glee config set")
+        .expect("a proposal");
+    let (command, _) = command.split_once('`').expect("its end");
+    let args = shlex::split(command).expect("words of a shell");
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let set = sandbox.glee(&[&["config", "set"], &args[..]].concat());
+    assert_eq!(set.code, 0, "{set}");
+    let listed = sandbox.glee(&["config", "get", "review.runners"]);
+    assert!(listed.stdout.contains("python3"), "{listed}");
 }
 
 #[test]

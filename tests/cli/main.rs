@@ -17,6 +17,7 @@ mod convergence;
 mod coverage;
 mod debate;
 mod demo;
+mod demonstration_attacks;
 mod demonstrations;
 mod detached;
 mod dialog;

@@ -5,6 +5,8 @@
 
 #![cfg(unix)]
 
+#[cfg(target_os = "linux")]
+mod demonstrations;
 mod hooks;
 #[cfg(feature = "mcp")]
 mod mcp;

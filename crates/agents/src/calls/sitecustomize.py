@@ -1,7 +1,9 @@
-# Glee records which lines of the tree a demonstration executes.
+# Glee records which lines of the tree a demonstration executes, and whether the process that reports the result comes
+# to its end with the code of the runner that is installed.
 
 
 def _trace():
+    import atexit
     import os
     import sys
     import threading
@@ -18,7 +20,7 @@ def _trace():
 
     def name_of(file):
         if file not in names:
-            real = os.path.realpath(file)
+            real = "" if file.startswith("<") else os.path.realpath(file)
             names[file] = real[len(root):] if real.startswith(root) else None
         return names[file]
 
@@ -47,6 +49,31 @@ def _trace():
     def on_call(frame, event, argument):
         return on_line if name_of(frame.f_code.co_filename) else None
 
+    def functions(owner):
+        for value in list(vars(owner).values()):
+            value = getattr(value, "__func__", value)
+            if hasattr(value, "__code__"):
+                yield value
+            elif isinstance(value, type) and value is not owner and value.__module__ == owner.__name__:
+                yield from functions(value)
+
+    def is_patched(name, module):
+        if name.partition(".")[0] not in ("unittest", "_pytest", "pluggy"):
+            return False
+        own = name_of(getattr(module, "__file__", None) or "")
+        return own or any(name_of(one.__code__.co_filename) for one in functions(module))
+
+    def on_exit():
+        # A forked process has the handlers of its parent.
+        if os.getpid() == process:
+            modules = list(sys.modules.items())
+            word = "patched" if any(is_patched(*item) for item in modules) else "ended"
+            os.write(out, ("%s:%d\n" % (word, process)).encode())
+
+    process = os.getpid()
+    os.write(out, ("began:%d\n" % process).encode())
+    # The first handler is called last.
+    atexit.register(on_exit)
     threading.settrace(on_call)
     sys.settrace(on_call)
 

@@ -407,9 +407,13 @@ fn conclude(
     let (exit_code, signal) = match end {
         Ok(ProcessEnd::Exit(code)) => (Some(code), None),
         Ok(ProcessEnd::Signal(signal)) => (None, Some(signal)),
-        Ok(ProcessEnd::NotStarted(_) | ProcessEnd::NotConfined | ProcessEnd::Unknown) | Err(_) => {
-            (None, None)
-        }
+        Ok(
+            ProcessEnd::NotStarted(_)
+            | ProcessEnd::NotConfined
+            | ProcessEnd::TookTooMuch(_)
+            | ProcessEnd::Unknown,
+        )
+        | Err(_) => (None, None),
     };
     let output = Output {
         stdout: job.stdout.to_owned(),
@@ -450,6 +454,9 @@ fn conclude(
         (_, Ok(ProcessEnd::NotConfined)) => {
             return Err(failed(ProcessError::NotConfined(command), None));
         }
+        (None, Ok(ProcessEnd::TookTooMuch(scarce))) if left.is_none() => {
+            ProcessError::TookTooMuch { command, scarce }
+        }
         _ if left.is_some() => ProcessError::Survivors(command, left.unwrap_or_default()),
         (Some(Err(error)), _) => error,
         (Some(Ok(())), _) => return Ok(output),
@@ -464,11 +471,13 @@ fn conclude(
             code,
             last_line: last_line(),
         },
-        (None, Ok(ProcessEnd::Unknown)) => ProcessError::SupervisorDied {
-            command,
-            status: "its end was not observed".to_owned(),
-            left: Some(Vec::new()),
-        },
+        (None, Ok(ProcessEnd::Unknown | ProcessEnd::TookTooMuch(_))) => {
+            ProcessError::SupervisorDied {
+                command,
+                status: "its end was not observed".to_owned(),
+                left: Some(Vec::new()),
+            }
+        }
     };
     Err(failed(error, Some(output)))
 }

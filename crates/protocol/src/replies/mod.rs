@@ -5,6 +5,7 @@ pub mod by_finding;
 pub mod close;
 pub mod closing;
 pub mod compare;
+pub mod coverage_report;
 pub mod debate;
 pub mod peer_review;
 pub mod recheck;

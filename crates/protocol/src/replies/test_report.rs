@@ -1,5 +1,7 @@
-//! Reads how the tests of one file ended: from a JUnit report, or from the closing line of unittest or cargo. A failing
-//! test is told from a broken one; a test that passes, from a file without a test.
+//! Reads how the tests of one file ended: from a JUnit report, or from the output of unittest, cargo or `go test -json`. A
+//! failing test is told from a broken one; a test that passes, from a file without a test.
+
+use serde::Deserialize;
 
 use glee_model::domain::TestEnd;
 
@@ -24,8 +26,10 @@ impl Counts {
     }
 }
 
-/// Counts the elements of a JUnit report: a `failure` is a failing test, and an `error` is a broken one.
-pub fn of_junit(report: &str) -> TestEnd {
+/// Counts the elements of a JUnit report: a `failure` is a failing test, unless it says that an exception was thrown,
+/// and an `error` is a broken one. The exit code
+/// has to agree with the report.
+pub fn of_junit(code: Option<i32>, report: &str) -> TestEnd {
     let mut counts = Counts::default();
     let mut rest = report;
     while let Some(at) = rest.find('<') {
@@ -38,6 +42,7 @@ pub fn of_junit(report: &str) -> TestEnd {
             let end = rest.find(|c: char| c.is_whitespace() || "/>".contains(c));
             match &rest[..end.unwrap_or(rest.len())] {
                 "testcase" => counts.tests += 1,
+                "failure" if is_thrown(rest) => counts.errors += 1,
                 "failure" => counts.failures += 1,
                 "error" => counts.errors += 1,
                 "skipped" => counts.skipped += 1,
@@ -45,7 +50,29 @@ pub fn of_junit(report: &str) -> TestEnd {
             }
         }
     }
-    counts.end()
+    agreed(code, counts.end())
+}
+
+/// Whether the failure with which a report goes on is an exception that is no assertion. pytest begins the message of a
+/// failure with the exception, and Node.js names each exception that a test throws in the text.
+fn is_thrown(report: &str) -> bool {
+    let failure = report.split("</failure>").next().unwrap_or_default();
+    let message = behind(failure, "message=\"");
+    let kind = message.split([':', '"', '&']).next().unwrap_or_default();
+    let is_exception = ["Error", "Exception", "Exit"]
+        .iter()
+        .any(|end| kind.ends_with(end) && !kind.contains(char::is_whitespace));
+    let of_node = failure.contains("ERR_TEST_FAILURE") && !failure.contains("ERR_ASSERTION");
+    is_exception && !kind.ends_with("AssertionError") || of_node
+}
+
+/// The end of a test, unless the exit code of the command contradicts it.
+fn agreed(code: Option<i32>, end: TestEnd) -> TestEnd {
+    match (end, code) {
+        (_, None) => TestEnd::Broken,
+        (TestEnd::Passed, Some(1..)) | (TestEnd::Failed, Some(0)) => TestEnd::Unclear,
+        (end, Some(_)) => end,
+    }
 }
 
 fn behind<'a>(text: &'a str, end: &str) -> &'a str {
@@ -54,20 +81,45 @@ fn behind<'a>(text: &'a str, end: &str) -> &'a str {
 
 /// Reads the output of a command that writes no report. The exit code has to agree with what the output says.
 pub fn of_output(code: Option<i32>, stdout: &str, stderr: &str) -> TestEnd {
-    let Some(code) = code else {
-        return TestEnd::Broken;
+    let found = [of_unittest(stderr), of_cargo(stdout), of_go(stdout)];
+    let mut found = found.into_iter().flatten();
+    // A runner that cannot find or compile a test fails without a word about tests.
+    let end = match (found.next(), found.next()) {
+        (Some(counts), None) => counts.end(),
+        (None | Some(_), _) => TestEnd::Unclear,
     };
-    let end = match (of_unittest(stderr), of_cargo(stdout)) {
-        (Some(counts), None) | (None, Some(counts)) => counts.end(),
-        (Some(_), Some(_)) => return TestEnd::Unclear,
-        // A runner that cannot find or compile a test fails without a word about tests.
-        (None, None) => return TestEnd::Unclear,
-    };
-    match end {
-        TestEnd::Passed if code != 0 => TestEnd::Unclear,
-        TestEnd::Failed if code == 0 => TestEnd::Unclear,
-        end => end,
+    agreed(code, end)
+}
+
+/// A line of `go test -json`.
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct GoEvent {
+    action: String,
+    #[serde(default)]
+    test: String,
+    #[serde(default)]
+    output: String,
+}
+
+/// The events of `go test -json`. A panic ends all tests, and the test in which it happened fails.
+fn of_go(stdout: &str) -> Option<Counts> {
+    let mut found = None;
+    for line in stdout.lines() {
+        let Ok(event) = serde_json::from_str::<GoEvent>(line) else {
+            continue;
+        };
+        let counts: &mut Counts = found.get_or_insert_default();
+        match event.action.as_str() {
+            "output" if event.output.starts_with("panic: ") => counts.errors += 1,
+            _ if event.test.is_empty() => {}
+            "run" => counts.tests += 1,
+            "fail" => counts.failures += 1,
+            "skip" => counts.skipped += 1,
+            _ => {}
+        }
     }
+    found
 }
 
 /// The last lines of unittest: `Ran 2 tests in 0.001s`, and `OK` or `FAILED (failures=1, errors=1)`.
@@ -79,6 +131,10 @@ fn of_unittest(stderr: &str) -> Option<Counts> {
         .filter(|line| !line.is_empty());
     let last = lines.next()?;
     let ran = lines.next()?.strip_prefix("Ran ")?;
+    // Another summary above it is what a test printed, and which one is true is unknown.
+    if lines.any(|line| line.starts_with("Ran ")) {
+        return None;
+    }
     let tests = ran.split(' ').next()?.parse().ok()?;
     let (word, details) = last.split_once(' ').unwrap_or((last, ""));
     let count = |name: &str| {
@@ -103,11 +159,17 @@ fn of_unittest(stderr: &str) -> Option<Counts> {
     }
 }
 
-/// The line of each test binary of cargo: `test result: FAILED. 1 passed; 1 failed; 0 ignored; ...`. Cargo itself cannot
-/// tell a panic of an assertion from another panic, so each counts as a failing test.
+/// The line of each test binary of cargo: `test result: FAILED. 1 passed; 1 failed; 0 ignored; ...`. Above it stands each
+/// panic with its place. A panic in a file of `tests` that is no assertion is a test that breaks by itself.
 fn of_cargo(stdout: &str) -> Option<Counts> {
     let mut found = None;
-    for line in stdout.lines() {
+    let mut errors = 0;
+    let mut lines = stdout.lines();
+    while let Some(line) = lines.next() {
+        if line.starts_with("thread '") && line.contains("panicked at tests/") {
+            let message = lines.clone().next().unwrap_or_default();
+            errors += u64::from(!message.starts_with("assertion"));
+        }
         let Some(rest) = line.strip_prefix("test result: ") else {
             continue;
         };
@@ -120,6 +182,7 @@ fn of_cargo(stdout: &str) -> Option<Counts> {
         let failed = count("failed")?;
         counts.tests += count("passed")? + failed;
         counts.failures += failed;
+        counts.errors += std::mem::take(&mut errors);
     }
     found
 }
@@ -131,7 +194,7 @@ mod tests {
 
     #[test]
     fn the_table_of_outputs() {
-        let rows: [(Option<i32>, &str, &str, TestEnd); 15] = [
+        let rows: [(Option<i32>, &str, &str, TestEnd); 23] = [
             (Some(0), "", ".\n----\nRan 1 test in 0.000s\n\nOK\n", Passed),
             (
                 Some(1),
@@ -177,6 +240,12 @@ mod tests {
                 "Traceback (most recent call last):\nSyntaxError\n",
                 Unclear,
             ),
+            (
+                Some(1),
+                "",
+                "Ran 1 test in 0.0s\n\nOK\nRan 1 test in 0.001s\n\nFAILED (failures=1)\n",
+                Unclear,
+            ),
             (Some(1), "FAILED (failures=1)\n", "", Unclear),
             (None, "", "Ran 1 test in 0.000s\n\nOK\n", Broken),
             (
@@ -184,6 +253,48 @@ mod tests {
                 "test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n",
                 "",
                 Failed,
+            ),
+            (
+                Some(101),
+                "---- a stdout ----\n\nthread 'a' (7) panicked at tests/a.rs:4:5:\nassertion `left == right` failed\ntest result: FAILED. 0 passed; 1 failed; 0 ignored\n",
+                "",
+                Failed,
+            ),
+            (
+                Some(101),
+                "---- a stdout ----\n\nthread 'a' (7) panicked at tests/a.rs:4:5:\nno\ntest result: FAILED. 0 passed; 1 failed; 0 ignored\n",
+                "",
+                Broken,
+            ),
+            (
+                Some(101),
+                "---- a stdout ----\n\nthread 'a' (7) panicked at src/lib.rs:4:5:\nindex out of bounds\ntest result: FAILED. 0 passed; 1 failed; 0 ignored\n",
+                "",
+                Failed,
+            ),
+            (
+                Some(1),
+                "{\"Action\":\"run\",\"Test\":\"A\"}\n{\"Action\":\"fail\",\"Test\":\"A\"}\n{\"Action\":\"fail\"}\n",
+                "",
+                Failed,
+            ),
+            (
+                Some(0),
+                "{\"Action\":\"run\",\"Test\":\"A\"}\n{\"Action\":\"pass\",\"Test\":\"A\"}\n{\"Action\":\"pass\"}\n",
+                "",
+                Passed,
+            ),
+            (
+                Some(1),
+                "{\"Action\":\"run\",\"Test\":\"A\"}\n{\"Action\":\"output\",\"Test\":\"A\",\"Output\":\"panic: no [recovered]\\n\"}\n{\"Action\":\"fail\",\"Test\":\"A\"}\n",
+                "",
+                Broken,
+            ),
+            (
+                Some(1),
+                "{\"Action\":\"output\",\"Output\":\"FAIL\\tshop [build failed]\\n\"}\n{\"Action\":\"fail\"}\n",
+                "",
+                Broken,
             ),
             (
                 Some(0),
@@ -242,10 +353,41 @@ mod tests {
                 "<testsuite><!-- <error> --><testcase><system-out>&lt;failure/&gt;</system-out></testcase></testsuite>",
                 Passed,
             ),
+            (
+                "<testsuite><testcase><failure message=\"AssertionError: assert 5 == 6&#10;\">x</failure></testcase></testsuite>",
+                Failed,
+            ),
+            (
+                "<testsuite><testcase><failure message=\"assert 5 == 6\">x</failure></testcase></testsuite>",
+                Failed,
+            ),
+            (
+                "<testsuite><testcase><failure message=\"TypeError: 'NoneType' object\">x</failure></testcase></testsuite>",
+                Broken,
+            ),
+            (
+                "<testsuite><testcase><failure message=\"json.decoder.JSONDecodeError: x\">x</failure></testcase></testsuite>",
+                Broken,
+            ),
+            (
+                "<testsuite><testcase><failure type=\"testCodeFailure\" message=\"5 == 6\">[Error [ERR_TEST_FAILURE]: 5 == 6] { cause: AssertionError [ERR_ASSERTION]: 5 == 6 }</failure></testcase></testsuite>",
+                Failed,
+            ),
+            (
+                "<testsuite><testcase><failure type=\"testCodeFailure\" message=\"no\">[Error [ERR_TEST_FAILURE]: no] { cause: Error: no }</failure></testcase></testsuite>",
+                Broken,
+            ),
             ("", Broken),
         ];
         for (report, expected) in rows {
-            assert_eq!(of_junit(report), expected, "{report}");
+            let code = i32::from(expected != Passed);
+            assert_eq!(of_junit(Some(code), report), expected, "{report}");
+            let opposed = match expected {
+                Passed | Failed => Unclear,
+                end => end,
+            };
+            assert_eq!(of_junit(Some(1 - code), report), opposed, "{report}");
+            assert_eq!(of_junit(None, report), Broken, "{report}");
         }
     }
 }

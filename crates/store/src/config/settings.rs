@@ -166,8 +166,9 @@ section! {
         /// one without a runner.
         pub demonstrations: Demonstrations = Demonstrations::Offered,
         /// The programs that run these tests, by name, each with the folder for new files. In the command, `{files}` stands
-        /// for the path of the new file, `{name}` for its name without extension, and `{junit}` for the path of a JUnit
-        /// report that the command writes. They run in a copy of the tree, in a sandbox, without network.
+        /// for the path of the new file, `{name}` for its name without extension, `{folder}` for its folder, and `{junit}`
+        /// and `{coverage}` for the paths of a JUnit report and a coverage report (LCOV, or the profile of `go test`) that
+        /// the command writes. They run in a copy of the tree, in a sandbox, without network.
         pub runners: BTreeMap<String, Runner> as "As::<Runners>" = BTreeMap::new(),
         /// The maximum number of agents that run at the same time. A further one also waits while the system has less
         /// memory left than the largest process of an earlier call of its program in this run took (Linux).
@@ -242,10 +243,12 @@ pub struct Runner {
 }
 
 impl Runner {
-    /// The placeholders for the new file: its path, and its name without extension.
-    pub const FILE: [&str; 2] = ["{files}", "{name}"];
+    /// The placeholders for the new file: its path, its name without extension, and its folder.
+    pub const FILE: [&str; 3] = ["{files}", "{name}", "{folder}"];
     /// The placeholder for the path of a JUnit report.
     pub const REPORT: &str = "{junit}";
+    /// The placeholder for the path of a coverage report: LCOV, or the profile of `go test`.
+    pub const COVERAGE: &str = "{coverage}";
 }
 
 #[derive(
@@ -536,6 +539,9 @@ section! {
         @stricter pub request_usd: Option<f64> as "As::<OrNone<Money>>" = None,
         /// The maximum number of agent calls in a run, including retries.
         @stricter pub calls: Option<u64> as "As::<OrNone<Whole>>" = None,
+        /// The maximum number of demonstrations that a run executes on the reviewed tree. Those that fail there run again
+        /// after the coder's edits.
+        @stricter pub demonstrations: Option<u64> as "As::<OrNone<Whole>>" = Some(40),
         /// The maximum wall time of a run.
         @stricter pub duration: Duration as "As::<Time>" = Duration::from_secs(60 * 60),
     }

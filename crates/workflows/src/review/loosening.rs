@@ -57,6 +57,7 @@ pub fn loosened(now: &Settings, than: &Settings) -> Vec<Loosened> {
                 request_usd: _,
                 calls: _,
                 duration: _,
+                demonstrations,
             },
         limits:
             Limits {
@@ -111,6 +112,11 @@ pub fn loosened(now: &Settings, than: &Settings) -> Vec<Loosened> {
             !block_private_keys && than.redaction.block_private_keys,
             "redaction.block_private_keys",
             "private keys are sent to agents",
+        ),
+        (
+            demonstrations.unwrap_or(u64::MAX) < than.budget.demonstrations.unwrap_or(u64::MAX),
+            "budget.demonstrations",
+            "fewer demonstrations of findings are run",
         ),
         (
             *mode == PrMode::Warn && than.pr.mode == PrMode::Enforce,
@@ -603,6 +609,16 @@ mod tests {
                     "no demonstration of a finding is run",
                     "demonstrations with the runner `py` are not run as before",
                 ],
+            ),
+            (
+                "",
+                "budget: {demonstrations: 1}",
+                &["fewer demonstrations of findings are run"],
+            ),
+            (
+                "budget: {demonstrations: 50}",
+                "budget: {demonstrations: none}",
+                &[],
             ),
             (
                 "review: {skipped: fail}",

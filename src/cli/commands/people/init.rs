@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::connect::{default_name, next_step};
+use super::runners;
 use crate::cli::context::{CommandError, CommandResult, ConfigTarget, Globals, HEAD, settings};
 use crate::cli::ui::dialogs::questions::{self, AskError};
 use glee_agents::probe::locate;
@@ -102,6 +103,13 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     }
     let (_, loaded) = settings::load(globals)?;
     globals.say("check: `glee agents --check` asks each agent one harmless question");
+    if loaded.settings.review.runners.is_empty()
+        && let Some(command) = runners::proposal(&target.places.root)
+    {
+        globals.say(&format!(
+            "let agents show findings by tests that Glee runs: `{command}`"
+        ));
+    }
     globals.say(&next_step(&loaded.settings));
     Ok(ExitReason::Clean)
 }

@@ -5,3 +5,4 @@ pub(crate) mod check;
 pub(crate) mod connect;
 pub(crate) mod disconnect;
 pub(crate) mod init;
+mod runners;

@@ -2,6 +2,7 @@
 //! processes the agent can inspect.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -36,6 +37,35 @@ impl Hold {
     }
 }
 
+/// What a program and its descendants are allowed to take together. A program that takes more is ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Allowance {
+    /// In bytes. A single process cannot allocate more either.
+    pub memory: u64,
+    /// The bytes by which the folders to which the program can write grow, with its open files. A single file cannot
+    /// grow larger either.
+    pub disk: u64,
+    pub processes: usize,
+}
+
+/// What a program took more of than its [`Allowance`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Scarce {
+    Memory,
+    Disk,
+    Processes,
+}
+
+impl fmt::Display for Scarce {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Memory => "memory",
+            Self::Disk => "disk space",
+            Self::Processes => "processes",
+        })
+    }
+}
+
 /// The restrictions that a sandbox imposes on an agent's process. Paths are `OsString`s, which serialise to JSON
 /// even if a path is not UTF-8.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,6 +88,8 @@ pub struct Confinement {
     pub over: Option<(OsString, OsString)>,
     /// Whether the agent has no network except its own loopback device, if the system supports this.
     pub is_offline: bool,
+    /// The program is not started if the system cannot hold it to this.
+    pub allowance: Option<Allowance>,
 }
 
 impl Confinement {

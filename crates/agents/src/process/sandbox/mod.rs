@@ -39,7 +39,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::process::sandbox::confinement::{Guarded, Hold, SHARED_MEMORY, Surroundings};
+use crate::process::sandbox::confinement::{Allowance, Guarded, Hold, SHARED_MEMORY, Surroundings};
 use crate::{AdapterKind, Confinement, Invocation, Profile};
 use glee_model::domain::{Agent, Role};
 use glee_store::config::settings::Sandbox;
@@ -58,10 +58,14 @@ pub use kernel::make_read_only;
 #[cfg(not(target_os = "linux"))]
 pub use kernel::makes_namespaces;
 pub use kernel::{confine, drop_capabilities, isolate};
+#[cfg(not(target_os = "linux"))]
+pub(crate) use kernel::{hurry, separate_processes};
 #[cfg(target_os = "linux")]
 pub use namespace::make_read_only;
 #[cfg(target_os = "linux")]
 pub use namespace::{NAME as PROBE, makes_namespaces, probe};
+#[cfg(target_os = "linux")]
+pub(crate) use namespace::{hurry, separate_processes};
 #[cfg(target_os = "linux")]
 pub(crate) use network::give_up as give_up_network;
 
@@ -74,6 +78,12 @@ const DEVICES: [&str; 6] = [
     "/dev/ptmx",
     "/dev/pts",
 ];
+
+const OF_A_TEST: Allowance = Allowance {
+    memory: 2 << 30,
+    disk: 1 << 30,
+    processes: 256,
+};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SandboxLayers {
@@ -174,6 +184,7 @@ pub fn confinement(
         timed: Vec::new(),
         over: None,
         is_offline: false,
+        allowance: None,
     })
 }
 
@@ -201,6 +212,7 @@ pub(crate) fn of_test(
         open: paths(reach.open),
         links: paths(reach.links),
         is_offline: true,
+        allowance: Some(OF_A_TEST),
         ..Confinement::default()
     }
 }
@@ -400,6 +412,12 @@ mod kernel {
     pub fn isolate() {}
 
     pub(crate) fn give_up_network() {}
+
+    pub(crate) fn separate_processes() -> bool {
+        false
+    }
+
+    pub(crate) fn hurry() {}
 
     pub fn drop_capabilities() {}
 

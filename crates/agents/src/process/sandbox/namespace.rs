@@ -148,6 +148,18 @@ fn restore(path: &Path, kept: &File) -> io::Result<()> {
     )?)
 }
 
+/// Puts the next process that this thread starts, with its descendants, into a namespace of processes. The kernel kills
+/// all of them when the first one ends. Returns true on success.
+pub(crate) fn separate_processes() -> bool {
+    unshare(CloneFlags::CLONE_NEWPID).is_ok()
+}
+
+/// Gives this thread the highest priority, where it may have it.
+pub(crate) fn hurry() {
+    // Only root may, and only root's programs have no other limit of their processes.
+    let _ = rustix::process::setpriority_process(None, -20);
+}
+
 /// Makes all mounts read-only for this thread and its descendants. The folders in `writable` stay writable.
 /// Returns true on success. Descendants cannot make the mounts writable again, because descendants lack the
 /// capability to mount. A descendant can create a new namespace, but the mounts in the new namespace are locked.

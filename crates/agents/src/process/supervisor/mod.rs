@@ -12,9 +12,13 @@
 //! descendants of this thread (see `sandbox`). The main thread stays outside the sandbox, and removes the
 //! agent's temporary folder at the end.
 //!
+//! A program with an allowance runs in a process namespace of its own, so that the kernel ends all of its processes
+//! with the first one, however fast they multiply. The main thread measures what they take (see `allowance`).
+//!
 //! The supervisor has no async runtime and no configuration. The main thread polls the child processes, the
 //! liveness pipe and the signals.
 
+mod allowance;
 pub mod orders;
 
 use std::ffi::{OsStr, OsString};
@@ -39,6 +43,7 @@ use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 use super::sandbox;
 use crate::Confinement;
 use crate::process::sandbox::confinement::{Hold, Surroundings};
+use allowance::{Meter, TICK};
 use orders::{Orders, descriptor, parse};
 
 pub use orders::DESCRIPTORS;
@@ -70,7 +75,7 @@ pub fn main(args: &[OsString]) -> ExitCode {
         ProcessEnd::Signal(signal) => u8::try_from(128 + signal).unwrap_or(u8::MAX),
         ProcessEnd::NotStarted(_) => 127,
         ProcessEnd::NotConfined => 126,
-        ProcessEnd::Unknown => 137,
+        ProcessEnd::TookTooMuch(_) | ProcessEnd::Unknown => 137,
     })
 }
 
@@ -230,6 +235,10 @@ fn supervise(liveness: File, orders: &Orders, program: &OsStr, args: &[OsString]
     // can write the id maps of a namespace.
     #[cfg(target_os = "linux")]
     let _ = nix::sys::prctl::set_dumpable(false);
+    let meter = confinement.allowance.map(|allowance| {
+        let writable = confinement.writable.iter().map(Path::new);
+        Meter::new(allowance, writable.chain(surroundings.writable()))
+    });
     let mut command = Command::new(program);
     command
         .args(args)
@@ -258,7 +267,11 @@ fn supervise(liveness: File, orders: &Orders, program: &OsStr, args: &[OsString]
         }
     };
     release_stdin();
-    let end = wait(agent, orders.grace, &mut events);
+    if confinement.allowance.is_some() {
+        // Only what runs before a program that multiplies its processes can end it. The program keeps its priority.
+        sandbox::hurry();
+    }
+    let end = wait(agent, orders.grace, &mut events, meter);
     let (end, left) = sweep(agent, end, &mut events);
     Report {
         end,
@@ -324,7 +337,12 @@ fn start_held(
             (!surroundings.has_covers).then_some(confinement),
         ),
     };
-    let may_start = held || confinement.hold != Hold::Always;
+    let is_bounded = confinement.allowance.is_none_or(|allowance| {
+        confinement.namespaces
+            && sandbox::separate_processes()
+            && allowance::limit(&allowance).is_ok()
+    });
+    let may_start = is_bounded && (held || confinement.hold != Hold::Always);
     (held, may_start.then(|| start(command)))
 }
 
@@ -335,12 +353,13 @@ fn release_stdin() {
     }
 }
 
-/// Waits until the agent ends. After Glee has requested a stop, the function waits no longer than the duration
-/// `grace`.
-fn wait(agent: Pid, grace: Duration, events: &mut Events) -> ProcessEnd {
-    let mut deadline = None;
+/// Waits until the agent ends, or takes more than its allowance. After Glee has requested a stop, the function waits no
+/// longer than the duration `grace`.
+fn wait(agent: Pid, grace: Duration, events: &mut Events, mut meter: Option<Meter>) -> ProcessEnd {
+    let mut deadline: Option<Instant> = None;
     loop {
-        match events.next(agent, deadline) {
+        let tick = meter.as_ref().map(|_| Instant::now() + TICK);
+        match events.next(agent, deadline.into_iter().chain(tick).min()) {
             Some(Notice::Ended(end)) => return end,
             Some(Notice::Stop) if deadline.is_none() => {
                 signal(agent, Signal::SIGTERM);
@@ -358,7 +377,15 @@ fn wait(agent: Pid, grace: Duration, events: &mut Events) -> ProcessEnd {
                 );
             }
             Some(Notice::Stop | Notice::Suspend(_)) => {}
-            Some(Notice::Alone) | None => return ProcessEnd::Unknown,
+            Some(Notice::Alone) => return ProcessEnd::Unknown,
+            None if deadline.is_some_and(|deadline| deadline <= Instant::now()) => {
+                return ProcessEnd::Unknown;
+            }
+            None => {
+                if let Some(scarce) = meter.as_mut().and_then(Meter::exceeded) {
+                    return ProcessEnd::TookTooMuch(scarce);
+                }
+            }
         }
     }
 }
@@ -373,7 +400,11 @@ fn sweep(agent: Pid, mut end: ProcessEnd, events: &mut Events) -> (ProcessEnd, O
     while Instant::now() < deadline {
         match events.next(agent, Some(deadline.min(Instant::now() + pause))) {
             Some(Notice::Alone) => return (end, None),
-            Some(Notice::Ended(ended)) => end = ended,
+            Some(Notice::Ended(ended)) => {
+                if end == ProcessEnd::Unknown {
+                    end = ended;
+                }
+            }
             Some(Notice::Stop | Notice::Suspend(_)) | None => {
                 signal(agent, Signal::SIGKILL);
                 pause = (pause * 2).min(Duration::from_millis(50));
@@ -443,5 +474,10 @@ pub fn children(process: &str) -> Vec<Pid> {
 /// Outside Linux, Glee cannot list descendants and reaches only the process group.
 #[cfg(not(target_os = "linux"))]
 fn descendants(_process: &str) -> Vec<Pid> {
+    Vec::new()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn children(_process: &str) -> Vec<Pid> {
     Vec::new()
 }

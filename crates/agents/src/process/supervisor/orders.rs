@@ -11,6 +11,7 @@ use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use serde::{Deserialize, Serialize};
 
 use crate::Confinement;
+use crate::process::sandbox::confinement::Scarce;
 
 /// The supervisor's ends of two pipes. EOF on the pipe `liveness` stops the agent, and the pipe `report` receives
 /// the [`Report`].
@@ -87,6 +88,8 @@ pub enum ProcessEnd {
     NotStarted(i32),
     /// The required sandbox is unavailable, so the agent was not started.
     NotConfined,
+    /// The supervisor ended the program, because it took more than its allowance.
+    TookTooMuch(Scarce),
     /// Killing the agent failed, or the exit of the agent was not observed.
     Unknown,
 }
@@ -153,6 +156,11 @@ mod tests {
                 peak_memory: None,
             },
             Report {
+                end: ProcessEnd::TookTooMuch(Scarce::Disk),
+                held: true,
+                left: None,
+            },
+            Report {
                 end: ProcessEnd::Unknown,
                 held: true,
                 left: Some(vec![5, 6]),
@@ -198,6 +206,7 @@ mod tests {
             timed: vec![],
             over: Some((strange.clone(), "/tree".into())),
             is_offline: true,
+            allowance: None,
         };
         let grace = Duration::from_millis(250);
         let [name, orders] = arguments(&ends, grace, Path::new("/nowhere/x"), Some(&confinement));

@@ -48,6 +48,8 @@ pub enum TestEnd {
     /// No test failed or passed: the file does not compile, an exception was thrown, or it contains no test.
     Broken,
     TimedOut,
+    /// The test took more memory, disk space or processes than a test is allowed to take.
+    TookTooMuch,
     /// The test changed a file of the tree under test.
     ChangedTree,
     /// The output does not tell a failing test from a broken one.
@@ -92,6 +94,7 @@ pub enum Inconclusive {
     Refused(String),
     ChangedTree,
     TimedOut,
+    TookTooMuch,
     Unclear,
     Flaky,
     Broken,
@@ -141,6 +144,7 @@ impl fmt::Display for Inconclusive {
             Self::Refused(why) => return write!(f, "not run: {why}"),
             Self::ChangedTree => "it changes the code under test",
             Self::TimedOut => "it does not end in time",
+            Self::TookTooMuch => "it takes too much memory, disk space or processes",
             Self::Unclear => "its output does not tell a failing test from a broken one",
             Self::Flaky => "its runs end differently",
             Self::Broken => "it breaks by itself",

@@ -1,8 +1,8 @@
 //! What the runs of a demonstration show. A wrong expectation fails as a defect does, so a result is evidence.
 
 use crate::domain::{
-    Claim, Demonstrated, DemonstrationResult, DemonstrationRun, Inconclusive, Ruling, RulingWord,
-    TestEnd, TestRun, TestedTree,
+    Claim, Demonstrated, DemonstrationResult, DemonstrationRun, Inconclusive, Role, Ruling,
+    RulingWord, TestEnd, TestRun, TestedTree,
 };
 
 /// How often a demonstration has to end in the same way on the reviewed tree.
@@ -55,7 +55,13 @@ pub fn result(before: &DemonstrationRun, after: Option<&DemonstrationRun>) -> De
         Some(TestEnd::Passed) => DemonstrationResult::PassesAfter,
         Some(TestEnd::Failed) => DemonstrationResult::FailsAfter,
         // A test that cannot run on the new code says nothing of it.
-        Some(TestEnd::Broken | TestEnd::TimedOut | TestEnd::ChangedTree | TestEnd::Unclear)
+        Some(
+            TestEnd::Broken
+            | TestEnd::TimedOut
+            | TestEnd::TookTooMuch
+            | TestEnd::ChangedTree
+            | TestEnd::Unclear,
+        )
         | None => DemonstrationResult::FailsBefore,
     }
 }
@@ -76,6 +82,17 @@ pub fn still_fails(runs: &[DemonstrationRun]) -> bool {
     demonstrated(runs)
         .iter()
         .any(|one| one.result == DemonstrationResult::FailsAfter)
+}
+
+/// Returns the reason why a policy does not discard an objection: the test of the coder passes on the reviewed tree.
+/// Nothing is decided by it: a judge rules with the run, or a person does.
+pub fn passing_objection(runs: &[DemonstrationRun]) -> Option<String> {
+    let shown = demonstrated(runs);
+    let passing = shown
+        .iter()
+        .find(|one| one.by == Role::Coder && one.result == DemonstrationResult::Passes)?;
+    let path = &passing.demonstration.path;
+    Some(format!("`{path}` of the coder passes on the reviewed code"))
 }
 
 /// Returns the reason why a DISMISS does not count: a demonstration fails on the reviewed tree, and neither the
@@ -113,6 +130,8 @@ fn problem(claim: Claim, runs: &[TestRun]) -> Option<Inconclusive> {
         Some(Inconclusive::ChangedTree)
     } else if ended(TestEnd::TimedOut) {
         Some(Inconclusive::TimedOut)
+    } else if ended(TestEnd::TookTooMuch) {
+        Some(Inconclusive::TookTooMuch)
     } else if ended(TestEnd::Unclear) {
         Some(Inconclusive::Unclear)
     } else if !is_one {
@@ -137,8 +156,8 @@ fn problem(claim: Claim, runs: &[TestRun]) -> Option<Inconclusive> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{Demonstration, FindingId, Role};
-    use TestEnd::{Broken, ChangedTree, Failed, Passed, TimedOut, Unclear};
+    use crate::domain::{Demonstration, FindingId};
+    use TestEnd::{Broken, ChangedTree, Failed, Passed, TimedOut, TookTooMuch, Unclear};
 
     fn ran(
         claim: Claim,
@@ -184,7 +203,7 @@ mod tests {
         use Claim::{Defect, NoDefect};
         let shown = |why| DemonstrationResult::Inconclusive { why };
         let yes = Some(true);
-        let rows: [Row<'_>; 23] = [
+        let rows: [Row<'_>; 24] = [
             (
                 Defect,
                 &[Failed; 3],
@@ -290,6 +309,13 @@ mod tests {
                 None,
                 shown(Inconclusive::TimedOut),
             ),
+            (
+                Defect,
+                &[TookTooMuch],
+                yes,
+                None,
+                shown(Inconclusive::TookTooMuch),
+            ),
             (Defect, &[Unclear], yes, None, shown(Inconclusive::Unclear)),
             (
                 Defect,
@@ -366,6 +392,33 @@ mod tests {
         ];
         for (runs, expected) in rows {
             assert_eq!(still_fails(runs), expected, "{runs:?}");
+        }
+    }
+
+    #[test]
+    fn the_table_of_objections_that_no_policy_discards() {
+        let of = |by, claim, ends, reached| DemonstrationRun {
+            by,
+            ..ran(claim, TestedTree::Before, ends, reached)
+        };
+        let yes = Some(true);
+        let rows = [
+            (of(Role::Coder, Claim::NoDefect, &[Passed; 3], yes), true),
+            (
+                of(Role::Coder, Claim::NoDefect, &[Passed; 3], Some(false)),
+                false,
+            ),
+            (of(Role::Coder, Claim::NoDefect, &[Passed; 3], None), false),
+            (of(Role::Coder, Claim::NoDefect, &[Failed; 3], yes), false),
+            (
+                of(Role::Coder, Claim::NoDefect, &[Passed, Failed], yes),
+                false,
+            ),
+            (of(Role::Reviewer, Claim::Defect, &[Failed; 3], yes), false),
+        ];
+        for (run, expected) in rows {
+            let why = passing_objection(std::slice::from_ref(&run));
+            assert_eq!(why.is_some(), expected, "{run:?}");
         }
     }
 

@@ -350,7 +350,8 @@ mod tests {
             (
                 "budget: {energy: null}\n",
                 "c.yml:1:10: unknown key `budget.energy` | use one of the keys budget.tokens, budget.usd, \
-                 budget.ci_usd, budget.month_usd, budget.request_usd, budget.calls, budget.duration",
+                 budget.ci_usd, budget.month_usd, budget.request_usd, budget.calls, budget.demonstrations, \
+                 budget.duration",
             ),
             (
                 "review:\n  on_dispute:\n    default: judg\n",

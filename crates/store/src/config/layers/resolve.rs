@@ -420,6 +420,7 @@ mod tests {
         advisories.url = none
         budget.calls = none
         budget.ci_usd = 5.0
+        budget.demonstrations = 40
         budget.duration = 1h
         budget.month_usd = none
         budget.request_usd = none

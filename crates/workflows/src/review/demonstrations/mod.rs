@@ -5,12 +5,9 @@ pub(crate) mod running;
 use crate::review::code::coder_changes::{last_tree, tree_before_round};
 use crate::review::state::ReviewState;
 use glee_model::domain::{
-    Claim, Demonstration, DemonstrationRun, Finding, FindingId, Role, TestRun, TestedTree,
+    Claim, Demonstration, DemonstrationRun, Finding, FindingId, Objector, Role, TestRun, TestedTree,
 };
 use glee_model::rules::review::demonstrations;
-
-/// The maximum number of demonstrations that a run executes on one kind of tree.
-const MOST: usize = 40;
 
 /// A demonstration that has to run on a tree.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,7 +61,8 @@ pub(crate) fn next(state: &ReviewState, tested: TestedTree) -> Option<DueDemonst
     state.settings.review.offered_runners().next()?;
     let recorded = state.progress.values();
     let recorded = recorded.flat_map(|progress| &progress.demonstrations);
-    let ran = recorded.filter(|run| run.tested == tested).count();
+    let ran = recorded.filter(|run| run.tested == TestedTree::Before);
+    let ran = ran.count() as u64;
     let findings = state.findings.iter().filter(|finding| finding.mandatory);
     let mut all = findings.flat_map(|finding| match tested {
         TestedTree::Before => given(state, finding),
@@ -74,8 +72,9 @@ pub(crate) fn next(state: &ReviewState, tested: TestedTree) -> Option<DueDemonst
         let progress = state.progress(due.finding);
         !progress.demonstrations.iter().any(|run| due.is_in(run))
     })?;
+    let most = state.settings.budget.demonstrations;
     Some(DueDemonstration {
-        is_over: ran >= MOST,
+        is_over: tested == TestedTree::Before && most.is_some_and(|most| ran >= most),
         ..due
     })
 }
@@ -84,7 +83,13 @@ pub(crate) fn next(state: &ReviewState, tested: TestedTree) -> Option<DueDemonst
 fn given(state: &ReviewState, finding: &Finding) -> Vec<DueDemonstration> {
     let tree = tree_before_round(state, finding.round);
     let progress = state.progress(finding.id);
-    let of_coder = progress.response.as_ref().and_then(|response| {
+    // In a run that continues a dispute of an earlier one, the coder does not object again.
+    let carried = progress
+        .dispute
+        .and_then(|number| state.disputes.get(&number))
+        .filter(|dispute| dispute.objector == Objector::Coder)
+        .map(|dispute| &dispute.objection);
+    let of_coder = progress.response.as_ref().or(carried).and_then(|response| {
         let claim = if progress.says_implemented() {
             Claim::Defect
         } else {

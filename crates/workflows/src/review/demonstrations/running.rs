@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use super::DueDemonstration;
 use crate::review::code::coder_changes::Trees;
 use crate::run::redaction::Redaction;
-use glee_agents::calls::demonstration::{EndedTest, NotRun, TestJob, command};
+use glee_agents::calls::demonstration::{EndedTest, NotRun, Reports, TestJob, command};
 use glee_agents::process::sandbox::confinement::Guarded;
 use glee_agents::{Agents, Stop, TranscriptFiles};
 use glee_model::domain::{
@@ -99,7 +99,7 @@ fn prepared(
     trees: Trees<'_>,
 ) -> Result<Place, String> {
     if due.is_over {
-        return Err("too many demonstrations ran in this run".to_owned());
+        return Err("`budget.demonstrations` is reached".to_owned());
     }
     let demonstration = &due.demonstration;
     let mut runners = review.offered_runners();
@@ -195,7 +195,11 @@ impl TestBench {
             TestedTree::After => 1,
         };
         let path = due.demonstration.path.as_str();
-        let shown = command(runner, path, Path::new(Runner::REPORT)).join(" ");
+        let placeholders = Reports {
+            junit: Runner::REPORT.into(),
+            coverage: Runner::COVERAGE.into(),
+        };
+        let shown = command(runner, path, &placeholders).join(" ");
         let mut runs: Vec<TestRun> = Vec::new();
         let before = fingerprints(copy);
         for number in 1..=times {

@@ -9,11 +9,11 @@ use crate::review::state::ReviewState;
 use crate::run::workflow::Step;
 use glee_model::domain::event::{CallAnswer, DisputeEvent, EventKind, Mode, Purpose, Settlement};
 use glee_model::domain::{
-    Answer, Disposition, Dispute, DisputeNumber, Finding, FindingId, Response, Route, Ruler,
-    RulingWord, Untrusted,
+    Answer, Disposition, Dispute, DisputeNumber, Finding, FindingId, Person, Response, Route,
+    Ruler, RulingWord, Untrusted,
 };
-use glee_model::rules::review::objections;
 use glee_model::rules::review::progress::Stance;
+use glee_model::rules::review::{demonstrations, objections};
 
 pub(super) fn due(
     state: &ReviewState,
@@ -157,6 +157,40 @@ pub(crate) fn sent(state: &ReviewState, dispute: DisputeNumber) -> EventKind {
         },
         person: None,
     })
+}
+
+/// Why a policy does not discard a dispute: the test of an objection passes on the reviewed tree.
+pub(crate) fn undiscarded(
+    state: &ReviewState,
+    dispute: DisputeNumber,
+    route: Route,
+    person: Option<&Person>,
+) -> Option<String> {
+    let by_policy = person.is_none() && route == Route::Discard;
+    let disputed = state.disputes.get(&dispute).filter(|_| by_policy)?;
+    let mut findings = disputed.findings();
+    let why = findings.find_map(|finding| {
+        demonstrations::passing_objection(&state.progress(finding.id).demonstrations)
+    })?;
+    Some(format!("dispute {dispute} is not discarded: {why}"))
+}
+
+/// The event that chooses a route. What a policy does not discard goes to the judge, or else to a person.
+pub(crate) fn routed(
+    state: &ReviewState,
+    dispute: DisputeNumber,
+    route: Route,
+    person: Option<Person>,
+) -> EventKind {
+    if undiscarded(state, dispute, route, person.as_ref()).is_some() {
+        return sent(state, dispute);
+    }
+    let chosen = DisputeEvent::RouteChosen {
+        dispute,
+        route,
+        person,
+    };
+    chosen.into()
 }
 
 /// A coder whose objection a person answered is asked again. If it gives no valid reply, nothing is due from it.

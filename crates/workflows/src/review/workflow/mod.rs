@@ -15,6 +15,7 @@ use crate::review::outcome;
 use crate::review::plan::shard_limit;
 use crate::review::recorded::reuse::{self, Archive, ReviewerKeys};
 use crate::review::requests::RequestBuilder;
+use crate::review::schedule::disputes::{routed, undiscarded};
 use crate::review::schedule::{self, DisputeQuestion, ReviewEffect, ReviewStep, SchedulePolicy};
 use crate::review::state::ReviewState;
 use crate::run::budget;
@@ -231,15 +232,14 @@ impl Workflow for ReviewWorkflow {
                     .state
                     .undecided()
                     .filter(|number| for_all || *number == dispute);
-                let chosen = chosen.map(|dispute| {
-                    DisputeEvent::RouteChosen {
-                        dispute,
-                        route,
-                        person: person.clone(),
-                    }
-                    .into()
-                });
-                let events: Vec<EventKind> = chosen.collect();
+                let events: Vec<EventKind> = chosen
+                    .flat_map(|dispute| {
+                        let state = &self.state;
+                        let why = undiscarded(state, dispute, route, person.as_ref());
+                        let chosen = routed(state, dispute, route, person.clone());
+                        why.map(EventKind::notice).into_iter().chain([chosen])
+                    })
+                    .collect();
                 self.append_all(events)?;
             }
             ReviewInput::Ruled {

@@ -31,12 +31,7 @@ impl Replay<'_> {
         } else {
             configured
         });
-        DisputeEvent::RouteChosen {
-            dispute,
-            route,
-            person,
-        }
-        .into()
+        schedule::disputes::routed(&self.state, dispute, route, person)
     }
 
     pub(super) fn person(&self, dispute: DisputeNumber) -> Option<EventKind> {
