@@ -402,14 +402,14 @@ fn without_runners_nobody_is_invited_and_nothing_runs() {
 
 #[test]
 fn a_run_executes_no_more_demonstrations_than_its_budget_allows() {
-    let shop = Shop::new();
-    shop.says("pen-respond.sh", "");
     let test = TEST.replace("[1, 2, 3]), 6", "[0, 1, 2, 3]), 6");
-    shop.respond(&format!(
-        "[F1] DISAGREE: the first price is a deposit\nEvidence: shop/total.py:3\n{}",
-        block("tests/test_deposit.py", &test)
-    ));
     let second = |most: &str| {
+        let shop = Shop::new();
+        shop.says("pen-respond.sh", "");
+        shop.respond(&format!(
+            "[F1] DISAGREE: the first price is a deposit\nEvidence: shop/total.py:3\n{}",
+            block("tests/test_deposit.py", &test)
+        ));
         shop.set("budget.demonstrations", most);
         shop.glee(&["review", "shop", "--fix", "--no-input"]);
         assert_eq!(shop.shown(), "fails_before");
