@@ -39,6 +39,7 @@ impl Shop {
         }
         let shop = Self { sandbox };
         shop.set("sandbox", "off");
+        shop.set("review.reuse", "false");
         shop.set(
             "review.runners",
             "{unittest: {command: \"python3 -m unittest {files}\", folder: tests}}",

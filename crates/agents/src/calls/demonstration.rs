@@ -36,6 +36,8 @@ pub struct TestJob<'a> {
     pub copy: &'a Path,
     /// An empty folder for the report and the trace.
     pub scratch: &'a Path,
+    /// The cache of the runner, which its runs share: Go compiles nothing without one.
+    pub cache: &'a Path,
     pub guarded: &'a Guarded,
     pub limits: Limits,
     pub files: &'a TranscriptFiles,
@@ -74,6 +76,7 @@ impl Agents {
             coverage: out.join("coverage"),
         };
         prepare(&out, &tracer)
+            .and_then(|()| fs::create_dir_all(job.cache))
             .map_err(|error| NotRun::Refused(format!("failed to prepare the test: {error}")))?;
         let command = command(job.runner, job.path, &reports);
         let program = self
@@ -84,10 +87,11 @@ impl Agents {
         env.insert("PYTHONPATH".into(), tracer.into());
         let coverage = out.join("v8");
         env.insert("NODE_V8_COVERAGE".into(), coverage.clone().into());
+        env.insert("XDG_CACHE_HOME".into(), job.cache.into());
         env.insert("GLEE_TRACE".into(), trace.clone().into());
         env.insert("GLEE_TRACE_ROOT".into(), job.copy.into());
         let invocation = Invocation::plain(program, command.iter().skip(1), env, job.copy);
-        let writable: [PathBuf; 2] = [job.copy.to_owned(), out];
+        let writable = [job.copy.to_owned(), out, job.cache.to_owned()];
         let mut guarded = job.guarded.clone();
         guarded.tree.push(job.scratch.to_owned());
         let confinement = sandbox::of_test(&command, &invocation, &guarded, &writable);

@@ -52,7 +52,7 @@ def _trace():
     def functions(owner):
         for value in list(vars(owner).values()):
             value = getattr(value, "__func__", value)
-            if hasattr(value, "__code__"):
+            if isinstance(value, type(functions)):
                 yield value
             elif isinstance(value, type) and value is not owner and value.__module__ == owner.__name__:
                 yield from functions(value)

@@ -211,6 +211,7 @@ impl TestBench {
                     path,
                     copy,
                     scratch: &scratch,
+                    cache: &prepared.folder.path().join("cache"),
                     guarded: &self.guarded,
                     limits: self.limits,
                     files: &self.files,
