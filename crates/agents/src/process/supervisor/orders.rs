@@ -159,6 +159,7 @@ mod tests {
                 end: ProcessEnd::TookTooMuch(Scarce::Disk),
                 held: true,
                 left: None,
+                peak_memory: None,
             },
             Report {
                 end: ProcessEnd::Unknown,

@@ -410,7 +410,8 @@ mod tests {
         };
         let text = table(&rows(), &[], look);
         assert!(
-            text.lines().all(|line| style::columns(line) <= 40),
+            text.lines()
+                .all(|line| crate::cli::style::columns(line) <= 40),
             "{text}"
         );
         assert!(
