@@ -14,6 +14,7 @@ mod python;
 mod reports;
 #[path = "../cli/support/mod.rs"]
 mod support;
+mod telemetry;
 
 use std::collections::BTreeSet;
 use std::io::Write as _;

@@ -7,8 +7,9 @@ use std::process::Command;
 use crate::{has, missing};
 
 /// Installed from PyPI into the build folder.
-const PACKAGES: [&str; 6] = [
+const PACKAGES: [&str; 7] = [
     "mcp==2.3.0",
+    "opentelemetry-proto==1.45.2",
     "pre-commit==4.7.0",
     "pytest==9.2.0",
     "check-jsonschema==0.39.0",

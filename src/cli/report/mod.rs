@@ -1,5 +1,6 @@
 //! Formats the outcome of a run as text or for other programs.
 
+pub(crate) mod calls;
 pub(crate) mod filter;
 pub(crate) mod fix_command;
 pub mod formats;
@@ -16,7 +17,7 @@ pub(crate) mod written;
 
 use crate::cli::report::formats::sarif::Reader;
 use crate::cli::report::formats::{
-    agent, entry, github, gitlab, json, junit, markdown, rdjsonl, sarif,
+    agent, entry, github, gitlab, json, junit, markdown, otlp, rdjsonl, sarif,
 };
 use crate::cli::report::html::page::page;
 use crate::cli::report::options::RenderOptions;
@@ -39,6 +40,8 @@ pub enum Format {
     Gitlab,
     Rdjsonl,
     Markdown,
+    OtlpTraces,
+    OtlpMetrics,
 }
 
 impl Format {
@@ -92,6 +95,16 @@ impl Format {
             Self::Markdown,
             "Markdown for a comment, with at most 65,000 characters",
         ),
+        (
+            "otlp-traces",
+            Self::OtlpTraces,
+            "The run and its calls as spans of OpenTelemetry (OTLP in JSON)",
+        ),
+        (
+            "otlp-metrics",
+            Self::OtlpMetrics,
+            "Tokens and seconds of the calls as metrics of OpenTelemetry (OTLP in JSON)",
+        ),
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -104,7 +117,12 @@ impl Format {
 
     /// Whether a report in this format contains data from the recorded events of the run.
     pub fn shows_events(self) -> bool {
-        matches!(self, Self::Html | Self::Jsonl)
+        self == Self::Html || self.is_record()
+    }
+
+    /// Whether a report in this format is made from the recorded events alone.
+    pub(crate) fn is_record(self) -> bool {
+        matches!(self, Self::Jsonl | Self::OtlpTraces | Self::OtlpMetrics)
     }
 }
 
@@ -130,6 +148,8 @@ pub fn render(format: Format, outcome: &Outcome, options: &RenderOptions<'_>) ->
         Format::Gitlab => gitlab::render(outcome),
         Format::Rdjsonl => rdjsonl::render(outcome),
         Format::Markdown => markdown::render(outcome, options),
+        Format::OtlpTraces => otlp::traces(outcome, options),
+        Format::OtlpMetrics => otlp::metrics(options),
     }
 }
 
@@ -148,6 +168,8 @@ pub(crate) fn left_out(format: Format, outcome: &Outcome) -> usize {
         | Format::SarifGithub
         | Format::Junit
         | Format::Github
-        | Format::Markdown => 0,
+        | Format::Markdown
+        | Format::OtlpTraces
+        | Format::OtlpMetrics => 0,
     }
 }

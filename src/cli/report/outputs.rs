@@ -85,9 +85,10 @@ impl Outputs {
     /// Fails if the user gave a flag that filters a report, but standard output gets the events of the run, which are
     /// the record and not a report.
     pub(crate) fn check_filter(&self, flags: &[&str]) -> Result<(), CommandError> {
-        match flags.first().filter(|_| self.stdout == Format::Jsonl) {
+        match flags.first().filter(|_| self.stdout.is_record()) {
             Some(flag) => Err(CommandError::usage(format!(
-                "`{flag}` filters a report, and `jsonl` prints every event of the run"
+                "`{flag}` filters a report, and `{}` prints every event of the run",
+                self.stdout.as_str()
             ))
             .hint(format!(
                 "remove `{flag}`, or choose another format, such as `--format json`"

@@ -8,6 +8,7 @@ pub(crate) mod gitlab;
 pub mod json;
 pub(crate) mod junit;
 pub(crate) mod markdown;
+pub(crate) mod otlp;
 pub(crate) mod rdjsonl;
 pub(crate) mod sarif;
 

@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use crate::cli::commands::history::runs::lookup;
 use crate::cli::context::{
-    CommandError, CommandResult, Format, Globals, POLICIES, ReportOutputs, RunArg, execute, one_of,
-    place, stream,
+    CommandError, CommandResult, Globals, POLICIES, ReportOutputs, RunArg, execute, one_of, place,
+    stream,
 };
 use glee_model::rules::consensus::Policy;
 use glee_protocol::text::printable;
@@ -41,11 +41,13 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let outputs = args.report.check(globals)?;
-    if outputs.formats().any(|format| format == Format::Jsonl) {
-        return Err(CommandError::usage("a replay has no events to print").hint(
+    if let Some(format) = outputs.formats().find(|format| format.is_record()) {
+        let hint = format!(
             "print the outcome of the replay with `--format json`, or the events of the run with `glee runs show \
-             --format jsonl`",
-        ));
+             --format {}`",
+            format.as_str()
+        );
+        return Err(CommandError::usage("a replay has no events to print").hint(hint));
     }
     let changed = changed(args)?;
     let (workspace, journal, run) = lookup::find(globals, &args.run.run)?;

@@ -8,7 +8,7 @@ use crate::cli::context::{
 };
 use crate::cli::report::options::FixCommand;
 use crate::cli::report::outputs::ReportOutput;
-use crate::cli::report::{Format, filter::FindingFilter, paths::WorkFolder};
+use crate::cli::report::{filter::FindingFilter, paths::WorkFolder};
 use crate::cli::style::links::{PlaceLinks, linked};
 use crate::cli::style::{self, Color, Style};
 use glee_model::domain::{ExitReason, FindingState, Location};
@@ -112,9 +112,11 @@ fn report(
     findings: Vec<TreeFinding>,
 ) -> CommandResult {
     let outputs = Outputs::check(&args.format, &globals.directory())?;
-    if outputs.formats().any(|format| format == Format::Jsonl) {
-        return Err(CommandError::usage("`jsonl` has the events of one run")
-            .hint("print them with `glee runs show --format jsonl`"));
+    if let Some(format) = outputs.formats().find(|format| format.is_record()) {
+        let name = format.as_str();
+        let message = format!("`{name}` has the events of one run");
+        let hint = format!("print them with `glee runs show --format {name}`");
+        return Err(CommandError::usage(message).hint(hint));
     }
     let none = || CommandError::usage("no run is recorded yet").hint("`glee review` begins");
     let journal = journal.ok_or_else(none)?;

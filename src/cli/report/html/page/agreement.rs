@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use minijinja::value::Value;
 
-use super::calls::TimedCall;
 use super::cast::Cast;
+use crate::cli::report::calls::TimedCall;
 use crate::cli::report::html::environment::values;
 use glee_model::domain::event::{CallAnswer, Purpose};
 use glee_model::domain::{

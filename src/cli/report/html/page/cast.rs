@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::calls::TimedCall;
+use crate::cli::report::calls::TimedCall;
 use glee_model::domain::event::{Event, EventKind, Plan, ReviewEvent};
 use glee_model::domain::{AgentName, Outcome, Role, SettledFinding};
 

@@ -2,7 +2,6 @@
 //! templates escape all texts.
 
 mod agreement;
-mod calls;
 mod cast;
 mod code;
 pub(crate) mod disputes;
@@ -16,6 +15,7 @@ pub(crate) use code::Excerpts;
 use jiff::tz::TimeZone;
 use minijinja::value::Value;
 
+use crate::cli::report::calls;
 use crate::cli::report::html::environment::{diff, tone, value, values};
 use crate::cli::report::options::RenderOptions;
 use crate::cli::report::text::{disputes as dispute_text, summary};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::Serialize;
 
-use super::calls::TimedCall;
+use crate::cli::report::calls::TimedCall;
 use glee_model::domain::event::{CallAnswer, Event, EventKind, Plan, Purpose, ReviewEvent};
 use glee_model::domain::{AgentName, AnswerStatus, Outcome, Proof, Reused, ReviewerReport};
 

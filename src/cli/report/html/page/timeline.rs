@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use minijinja::value::Value;
 
-use super::calls::TimedCall;
 use super::cast::role_class;
+use crate::cli::report::calls::TimedCall;
 use crate::cli::report::html::environment::values;
 use glee_model::domain::event::Plan;
 use glee_model::domain::{Agent, AgentName, Proof, Role, Spent, Usage};
