@@ -219,8 +219,9 @@ fn closed(profiles: &[&Profile], invocation: &Invocation, guarded: &Guarded) -> 
     closed.extend(guarded.records.iter().cloned());
     let user = geteuid();
     closed.push(format!("/tmp/glee-{user}").into());
-    let closed = closed.iter().map(|path| real(path));
-    closed.filter(|path| path.exists()).collect()
+    // Most of them do not exist, and each folder above a path is looked at to find out where it really is.
+    let existing = closed.iter().filter(|path| path.exists());
+    existing.map(|path| real(path)).collect()
 }
 
 /// What an agent needs besides the tree, its program, and what it can write to.
