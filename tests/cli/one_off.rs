@@ -171,6 +171,6 @@ fn a_preset_sets_settings_and_other_flags_override_it() {
         "[rules] 1 off"
     );
     let listed = sandbox.glee(&["config", "list"]);
-    let preset = "# `glee review --quick` sets review.reviewers = first, review.rounds = 1, review.debate = off\n";
+    let preset = "`glee review --quick` sets review.reviewers = first, review.rounds = 1, review.debate = off\n";
     assert!(listed.stdout.contains(preset), "{listed}");
 }

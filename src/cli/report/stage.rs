@@ -307,7 +307,7 @@ pub fn deadlocks(found: &Deadlocks) -> String {
             .iter()
             .map(|(name, counts)| row(&format!("agent {name}"), counts)),
     );
-    let table = style::table(&rows, &[1, 2, 3, 4, 5, 6]).join("\n");
+    let table = style::table::table(&rows, &[1, 2, 3, 4, 5, 6]).join("\n");
     let word = if rate > BOUND { "above" } else { "within" };
     let rest = match found.all.interval() {
         Some((low, high)) if low <= BOUND && high > BOUND => {

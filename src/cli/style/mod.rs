@@ -7,7 +7,7 @@ pub(crate) mod calls;
 pub(crate) mod fixture;
 pub mod links;
 pub mod snippet;
-mod table;
+pub mod table;
 pub mod watch_status;
 
 use std::borrow::Cow;
@@ -18,7 +18,6 @@ use console::truncate_str;
 use indicatif::{BinaryBytes, HumanCount};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
-pub use table::table;
 use textwrap::{Options, WordSplitter, WrapAlgorithm};
 
 use glee_model::domain::{

@@ -47,9 +47,9 @@ impl Style {
             table(&rows.iter().map(cut).collect::<Vec<[String; N]>>(), right)
         };
         let words = rows.iter().flat_map(|row| row[N - 1].split_whitespace());
-        let indent = widest(&first(N - 1)) + 2;
+        let indent = widest(first(N - 1)) + 2;
         let is_beside = indent + widest(words) <= self.width;
-        let fits = |count: &usize| widest(&first(*count)) <= self.width;
+        let fits = |count: &usize| widest(first(*count)) <= self.width;
         let (beside, indent) = match is_beside {
             true => (N - 1, indent),
             false => ((1..N).rev().find(fits).unwrap_or(1), INDENT),

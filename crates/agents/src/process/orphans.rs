@@ -18,7 +18,7 @@ mod linux {
     use nix::unistd::{Pid, getsid};
     use tokio::time::{Instant, sleep};
 
-    use crate::process::supervisor::{children, descendants};
+    use crate::process::supervisor::descendants::{children, descendants};
 
     /// The maximum time for killing orphans. After this time, Glee reports the orphans that are still alive.
     const SWEEP: Duration = Duration::from_secs(2);

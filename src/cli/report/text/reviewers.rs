@@ -112,7 +112,7 @@ fn reviewers(options: &RenderOptions<'_>, outcome: &Outcome) -> String {
     });
     let rows: Vec<[String; 4]> = rows.collect();
     let mut text = heading(style, "Reviewers", "");
-    for ((line, row), reviewer) in style::table(&rows, &[3])
+    for ((line, row), reviewer) in style::table::table(&rows, &[3])
         .into_iter()
         .zip(&rows)
         .zip(reviewers)

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use nix::sys::resource::{Resource, setrlimit};
 use nix::unistd::{Pid, geteuid};
 
-use super::children;
+use super::descendants::children;
 use crate::process::sandbox::confinement::{Allowance, SHARED_MEMORY, Scarce};
 
 /// The time between two measurements.

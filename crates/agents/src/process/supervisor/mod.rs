@@ -19,6 +19,7 @@
 //! liveness pipe and the signals.
 
 mod allowance;
+pub(crate) mod descendants;
 pub mod orders;
 
 use std::ffi::{OsStr, OsString};
@@ -44,6 +45,7 @@ use super::sandbox;
 use crate::Confinement;
 use crate::process::sandbox::confinement::{Hold, Surroundings};
 use allowance::{Meter, TICK};
+use descendants::descendants;
 use orders::{Orders, descriptor, parse};
 
 pub use orders::DESCRIPTORS;
@@ -437,47 +439,4 @@ fn signal(agent: Pid, signal: Signal) {
 fn kill_group(agent: Pid, signal: Signal) {
     // The process group existed immediately before this call, so no other process can have the group's id yet.
     let _ = killpg(agent, signal);
-}
-
-/// Returns all descendants of a process, with each parent before its children. The parameter `process` is a
-/// process id or the word `self`.
-#[cfg(target_os = "linux")]
-pub fn descendants(process: &str) -> Vec<Pid> {
-    let mut found = children(process);
-    let mut next = 0;
-    while let Some(pid) = found.get(next) {
-        let deeper = children(&pid.to_string());
-        found.extend(deeper);
-        next += 1;
-    }
-    found
-}
-
-/// Returns the children of a process. The parameter `process` is a process id or the word `self`.
-#[cfg(target_os = "linux")]
-pub fn children(process: &str) -> Vec<Pid> {
-    let Ok(threads) = std::fs::read_dir(format!("/proc/{process}/task")) else {
-        return Vec::new();
-    };
-    threads
-        .flatten()
-        .filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok())
-        .flat_map(|list| {
-            list.split_whitespace()
-                .filter_map(|pid| pid.parse().ok())
-                .collect::<Vec<_>>()
-        })
-        .map(Pid::from_raw)
-        .collect()
-}
-
-/// Outside Linux, Glee cannot list descendants and reaches only the process group.
-#[cfg(not(target_os = "linux"))]
-fn descendants(_process: &str) -> Vec<Pid> {
-    Vec::new()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn children(_process: &str) -> Vec<Pid> {
-    Vec::new()
 }

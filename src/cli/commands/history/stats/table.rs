@@ -76,15 +76,16 @@ pub(crate) fn statistics(style: Style, found: &ReviewStatistics) -> String {
         let room = style.width.saturating_sub(numbers).max(NAME);
         rows.iter_mut()
             .for_each(|row| row[0] = style.cut(&row[0], room));
-        let mut rows = style::table(&rows, &[1]).into_iter();
+        let mut rows = style::table::table(&rows, &[1]).into_iter();
         lines.push(style.strong(rows.next().unwrap_or_default()));
         lines.extend(rows);
     }
     lines.push(String::new());
-    lines.push(style.faint(
-        "UPHELD: of those that were ruled on. All measures, with intervals: `glee stats -v`",
-    ));
-    style::fit(&(lines.join("\n") + "\n"), style.width)
+    lines.push(style.faint("UPHELD: of those that were ruled on. All measures: `glee stats -v`"));
+    lines
+        .iter()
+        .map(|line| style.cut(line, style.width) + "\n")
+        .collect()
 }
 
 const REVIEWER: [&str; 5] = ["", "RAISED", "UPHELD", "FIXED", "COST"];
@@ -157,7 +158,7 @@ pub(crate) fn calls(style: Style, sums: &[CallSums]) -> String {
             style::cost(sums.usd, sums.unpriced_calls).unwrap_or_else(|| "-".to_owned()),
         ]
     }));
-    let mut lines = style::table(&rows, &[1, 2, 3, 4, 5]).into_iter();
+    let mut lines = style::table::table(&rows, &[1, 2, 3, 4, 5]).into_iter();
     let head = style.strong(lines.next().unwrap_or_default());
     let unpriced = sums.iter().map(|sums| sums.unpriced_calls).sum::<u64>();
     let note = (unpriced > 0).then(|| {
