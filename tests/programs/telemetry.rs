@@ -59,9 +59,7 @@ fn a_run_is_spans_and_metrics_of_open_telemetry() {
     let spans = read(&python, "TracesData", &text);
     let named = |name: &str| {
         let mut spans = spans.iter().filter(|span| span["name"] == name);
-        spans
-            .next()
-            .unwrap_or_else(|| panic!("{name}: {text:?}"))
+        spans.next().unwrap_or_else(|| panic!("{name}: {text:?}"))
     };
     let root = named("glee review");
     assert_eq!(root["parent"], "");
