@@ -616,8 +616,8 @@ mod tests {
                 &["fewer demonstrations of findings are run"],
             ),
             (
-                "budget: {demonstrations: 50}",
-                "budget: {demonstrations: none}",
+                "budget: {demonstrations: 3}",
+                "budget: {demonstrations: 9}",
                 &[],
             ),
             (
