@@ -79,10 +79,12 @@ fn a_missing_reviewer_is_one_that_does_not_answer() {
     assert_eq!(output.code, 2, "nobody is left: {output}");
 }
 
-/// A program that repeats each request by itself and tells so, like Copilot CLI at a service that is down.
+/// A program that repeats each request by itself and tells so, and says that it was ended, like Copilot CLI at a service
+/// that is down.
 const REPEATS: &str = r#"#!/bin/sh
 case "$*" in *help* | *version*) echo "--available-tools --allow-tool --disable-builtin-mcps --no-ask-user --no-custom-instructions"; exit ;; esac
 cat >/dev/null
+trap 'echo "{\"type\":\"agent.interrupted\"}"; exit 0' TERM
 echo x >> "$HOME/.copilot/sessions"
 while :; do
   echo x >> "$HOME/.copilot/requests"

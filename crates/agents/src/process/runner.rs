@@ -259,6 +259,7 @@ impl Running {
         let mut err = Stream::new(self.child.stderr.take(), err);
         let mut clock = Clock::start(Instant::now(), job.limits, job.invocation.streams);
         let mut monitor = OutputMonitor::new(job.marks);
+        let mut failed = 0;
         let mut cause: Option<Cause> = None;
         let mut suspended = job.suspended.clone();
 
@@ -319,7 +320,11 @@ impl Running {
                     Due::Late => drop(self.child.start_kill()),
                 },
             }
-            if monitor.failed > job.limits.retries {
+            // What a program prints while it is being ended is no answer of its service.
+            if cause.is_none() {
+                failed = monitor.failed;
+            }
+            if failed > job.limits.retries {
                 let line = monitor.told.clone();
                 let command = command.clone();
                 ending = ending.or(Some(Err(ProcessError::NoProgress { command, line })));
@@ -369,7 +374,7 @@ impl Running {
             command,
             cause,
             report,
-            monitor.failed,
+            failed,
             &out.capture,
             &err.capture,
         )
