@@ -125,7 +125,8 @@ impl Journal {
     /// bindings have the same anchor, the later binding applies.
     pub fn bindings(&self) -> Result<Vec<Binding>, JournalError> {
         let mut bindings = self.rows(
-            "SELECT dispute.*, judged.finding AS judged, judged.title AS judged_title, places
+            "SELECT number, run, disposition, rationale, settled, until, ended, cited, reopens, ruled_by,
+                    judged.finding AS judged, judged.title AS judged_title, places
                 FROM dispute JOIN judged ON judged.dispute = number
                 WHERE places <> '[]' ORDER BY number, judged.finding",
             [],
