@@ -25,6 +25,7 @@ mod disputes;
 mod documented;
 mod exact_fixes;
 mod findings;
+mod fix_scope;
 mod formats;
 mod golden;
 mod green;

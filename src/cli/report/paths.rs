@@ -126,6 +126,7 @@ impl WorkFolder {
                     .changes
                     .iter_mut()
                     .for_each(|change| self.path(&mut change.file));
+                change.put_back.iter_mut().for_each(|file| self.path(file));
             }
             EventKind::Dispute(
                 DisputeEvent::DisputeOpened { dispute }

@@ -160,6 +160,8 @@ section! {
         pub reuse: ReuseMode as "As::<ReuseForm>" = ReuseMode::On,
         /// Exit code 0 requires complete answers from at least this number of reviewers.
         pub quorum: Option<u32> as "As::<OrAll<Count<1, { u32::MAX }>>>" = None,
+        /// What the coder may edit.
+        pub fix: Fix = Fix::default(),
         /// Commands that must pass after the coder's edits.
         pub verify: Vec<Vec<String>> as "As::<Commands>" = Vec::new(),
         /// Whether reviewers and coders may give a test with a finding or an answer, which Glee runs. Nobody is asked for
@@ -335,6 +337,26 @@ pub enum DebateRounds {
     /// Three rounds about all findings.
     #[serde(rename = "3")]
     Three,
+}
+
+section! {
+    #[derive(Copy, Eq)]
+    pub struct Fix {
+        /// The files that a coder may edit. With `findings`, each other file is put back after the call of the coder.
+        pub scope: FixScope = FixScope::default(),
+    }
+}
+
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum FixScope {
+    /// All files.
+    #[default]
+    Any,
+    /// The files that a finding names about which the coder was asked: in its places, its evidence, its demonstration.
+    Findings,
 }
 
 section! {

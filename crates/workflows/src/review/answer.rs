@@ -86,6 +86,7 @@ pub async fn start(
         },
         tree,
         changes: Vec::new(),
+        put_back: Vec::new(),
         touched: [].into(),
         partly: Vec::new(),
     };

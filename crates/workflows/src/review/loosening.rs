@@ -12,7 +12,7 @@ use glee_model::domain::{Agent, Loosened, Role, Route, Severity, Tag};
 use glee_model::rules::review::mandatory::is_mandatory;
 use glee_store::config::schema::values::GuidelineChoice;
 use glee_store::config::settings::{
-    Advisories, Budget, Consensus, Escalation, Issues, Judge, Limits, MaxAge, NotifySettings,
+    Advisories, Budget, Consensus, Escalation, Fix, Issues, Judge, Limits, MaxAge, NotifySettings,
     OlderFindings, OnDispute, Opinions, PrMode, PrSettings, ProjectSettings, Redaction,
     ReviewSettings, Rulings, Sandbox, Settings, UiSettings, Validate, WatchSettings,
 };
@@ -161,6 +161,7 @@ fn of_review(now: &ReviewSettings, than: &ReviewSettings, asked: usize) -> Vec<L
         recheck,
         reuse: _,
         quorum,
+        fix: Fix { scope },
         verify,
         demonstrations,
         runners,
@@ -209,6 +210,11 @@ fn of_review(now: &ReviewSettings, than: &ReviewSettings, asked: usize) -> Vec<L
         needed < needed_then && needed < asked,
         "review.quorum",
         format!("{needed} of {asked} reviewers suffice"),
+    );
+    add(
+        *scope < than.fix.scope,
+        "review.fix.scope",
+        "a coder may edit files that no finding names".to_owned(),
     );
     for command in than
         .verify
@@ -624,6 +630,11 @@ mod tests {
                 "review: {skipped: fail}",
                 "",
                 &["files that could not be reviewed are only noted"],
+            ),
+            (
+                "review: {fix: {scope: findings}}",
+                "",
+                &["a coder may edit files that no finding names"],
             ),
             (
                 "",

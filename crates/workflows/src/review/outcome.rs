@@ -179,9 +179,26 @@ pub fn outcome(
         rounds: state.round(),
         notices: notices(state)
             .into_iter()
+            .chain(put_back(state))
             .chain(unasked(state, run, &changes))
             .collect(),
         changes,
+    })
+}
+
+/// Names the files that were put back after a call of a coder.
+fn put_back(state: &ReviewState) -> Option<String> {
+    let changes = state.tree_changes.iter();
+    let files: BTreeSet<&str> = changes
+        .flat_map(|change| &change.put_back)
+        .map(String::as_str)
+        .collect();
+    let list = files.iter().copied().collect::<Vec<_>>().join(", ");
+    (!files.is_empty()).then(|| {
+        format!(
+            "the coder also edited files that no finding names, and they were put back (`review.fix.scope: \
+             findings`): {list}"
+        )
     })
 }
 

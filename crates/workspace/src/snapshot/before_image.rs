@@ -49,6 +49,7 @@ impl Workspace {
         let span = CallSpan {
             before: tree.clone(),
             after: None,
+            put_back: Vec::new(),
         };
         let history = self.history(state_dir)?.key;
         let places = vec![TreeIdentity::of(self.home())];
@@ -84,6 +85,7 @@ impl Workspace {
         note.spans.push(CallSpan {
             before,
             after: None,
+            put_back: Vec::new(),
         });
         note.write(run, state_dir)
     }
@@ -130,6 +132,7 @@ impl Workspace {
         if let Some(CallSpan {
             before,
             after: None,
+            ..
         }) = later.last()
         {
             let (image, _) = self.opened(run, before, state_dir)?;

@@ -105,6 +105,9 @@ pub struct CallSpan {
     pub before: TreeId,
     /// The tree after the call. `None` while the call is running, or if Glee was killed during the call.
     pub after: Option<TreeId>,
+    /// The files that were put back after the call. In `after` they are as they were before the call.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub put_back: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

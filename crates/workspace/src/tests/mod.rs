@@ -20,6 +20,7 @@ mod nested;
 mod places;
 mod property;
 mod pruned;
+mod put_back;
 mod reach;
 mod targets;
 mod undos;

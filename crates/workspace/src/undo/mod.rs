@@ -2,6 +2,7 @@
 
 pub(crate) mod applied_log;
 pub mod apply;
+pub(crate) mod put_back;
 pub mod restore;
 pub(crate) mod three_way;
 pub(crate) mod undo_log;

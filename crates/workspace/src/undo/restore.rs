@@ -447,7 +447,7 @@ impl<'a> UndoWork<'a> {
     }
 
     /// Returns whether nothing is left to do.
-    fn add(
+    pub(super) fn add(
         &mut self,
         path: Vec<u8>,
         occupancy: Occupancy,
@@ -503,7 +503,7 @@ impl<'a> UndoWork<'a> {
     }
 
     /// Removes each `WriteStep` that cannot be executed, and records a conflict for the path of this step.
-    fn settle(&mut self, root: &Path) {
+    pub(super) fn settle(&mut self, root: &Path) {
         let [removed, written] = [true, false].map(|removes| -> BTreeSet<Vec<u8>> {
             let steps = self.steps.iter().filter(|step| step.removes() == removes);
             steps.map(|step| step.path.clone()).collect()
@@ -552,7 +552,7 @@ impl<'a> UndoWork<'a> {
 
 /// For each change of a path, returns the content before the change and the content after the change. Returns
 /// `None` if the content before or after a change cannot be found.
-fn contents(
+pub(super) fn contents(
     changes: &[(Option<ManifestEntry>, Option<Option<ManifestEntry>>)],
     bytes: &mut Bytes,
 ) -> Result<Option<Contents>> {

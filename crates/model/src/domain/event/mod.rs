@@ -146,6 +146,9 @@ pub struct TreeChange {
     pub call: CallId,
     pub tree: String,
     pub changes: Vec<FileChange>,
+    /// The files that no finding names, and that were put back to what they were before the call (`review.fix.scope`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub put_back: Vec<String>,
     pub touched: BTreeSet<FindingId>,
     /// The findings of which only some places changed so far.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -364,7 +364,7 @@ mod tests {
             (
                 "review: 3\n",
                 "c.yml:1:9: `review` must be a mapping | use one of the keys opinions, issues, reviewers, rounds, \
-                 recheck, reuse, quorum, verify, demonstrations, runners, jobs, confirm_above, confirm_above_usd, max_file_size, skipped, older, \
+                 recheck, reuse, quorum, fix, verify, demonstrations, runners, jobs, confirm_above, confirm_above_usd, max_file_size, skipped, older, \
                  max_shard_size, context, guidelines, language, compare, debate, consensus, on_dispute, judge",
             ),
             (

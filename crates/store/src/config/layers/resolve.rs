@@ -454,6 +454,7 @@ mod tests {
         review.context = blocks
         review.debate = off
         review.demonstrations = offered
+        review.fix.scope = any
         review.guidelines = auto
         review.issues.mandatory = [HIGH]
         review.issues.optional = [MEDIUM, LOW]

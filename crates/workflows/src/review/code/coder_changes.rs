@@ -11,8 +11,9 @@ use crate::run::error::RunError;
 use glee_model::domain::event::{
     CallId, EventKind, PartlyChanged, ReviewEvent, Staged, TreeChange,
 };
-use glee_model::domain::{Anchor, FileChange, Finding, Location, RunId};
-use glee_store::config::settings::Settings;
+use glee_model::domain::{AgentName, Anchor, FileChange, Finding, Location, RunId, meanings};
+use glee_protocol::text::references::references;
+use glee_store::config::settings::{FixScope, Settings};
 use glee_workspace::{
     Restaged, SelectOptions, SelectionRules, Since, TreeId, code::anchors::Blocks, root::Workspace,
 };
@@ -41,6 +42,14 @@ impl Trees<'_> {
         call: &CallId,
         run: &RunId,
     ) -> Result<EventKind, RunError> {
+        let put_back = match state.settings.review.fix.scope {
+            FixScope::Any => Vec::new(),
+            FixScope::Findings => {
+                let sent: Vec<&Finding> = sent_to(state, &call.agent).collect();
+                let is_named = |path: &str| sent.iter().any(|finding| names(finding, path));
+                self.workspace.put_back(run, &is_named, self.state_dir)?
+            }
+        };
         let before = last_tree(state);
         let tree = self.workspace.left(run, self.state_dir)?.0;
         let changes = match before {
@@ -80,6 +89,8 @@ impl Trees<'_> {
         let mut touched = BTreeSet::new();
         let mut partly = Vec::new();
         let placeless = state.findings.iter().filter(|finding| !has_place(finding));
+        // What was put back may have been the fix of a finding without a place.
+        let placeless = placeless.filter(|_| put_back.is_empty());
         let own = state.of_coder(&call.agent, placeless.map(|finding| finding.id));
         for finding in &state.findings {
             if !has_place(finding) && !own.contains(&finding.id) {
@@ -98,6 +109,7 @@ impl Trees<'_> {
             call: call.clone(),
             tree,
             changes,
+            put_back,
             touched,
             partly,
         })
@@ -185,6 +197,29 @@ fn quoted(files: &[String]) -> String {
     quoted.collect::<Vec<_>>().join(" ")
 }
 
+/// The findings that a coder was asked about in this run so far.
+fn sent_to<'a>(state: &'a ReviewState, coder: &AgentName) -> impl Iterator<Item = &'a Finding> {
+    let asked = state.findings.iter().filter(|finding| {
+        let is_sent = !state.progress(finding.id).asked_after.is_empty();
+        is_sent || state.dispute_of(finding.id).is_some()
+    });
+    let asked = state.of_coder(coder, asked.map(|finding| finding.id));
+    let findings = state.findings.iter();
+    findings.filter(move |finding| asked.contains(&finding.id))
+}
+
+/// Whether a finding names a file: in its places, its evidence, its proposed fix or its demonstration.
+fn names(finding: &Finding, path: &str) -> bool {
+    let raw = &finding.raw;
+    let from = raw.file.as_deref().unwrap_or_default();
+    let texts = raw.evidence.iter().chain(&raw.suggestion);
+    let mut cited = texts.flat_map(|text| references(text.as_written()));
+    let demonstration = raw.demonstration.as_ref();
+    raw.files().any(|file| file == path)
+        || demonstration.is_some_and(|demonstration| demonstration.path == path)
+        || cited.any(|cited| meanings(&cited.path, from).any(|meaning| meaning == path))
+}
+
 struct Versions<'a> {
     before: Option<Blocks<'a>>,
     now: Blocks<'a>,
@@ -268,7 +303,7 @@ mod tests {
 
     use super::*;
     use glee_model::domain::event::Purpose;
-    use glee_model::domain::{AgentName, Answer, FindingId, FindingState, RawFinding, Response};
+    use glee_model::domain::{Answer, FindingId, FindingState, RawFinding, Response};
     use glee_model::rules::review::progress::Progress;
 
     const FILES: [&str; 3] = ["a.py", "b.py", "c.py"];
@@ -341,6 +376,7 @@ mod tests {
                     call: CallId { agent: AgentName::from("c"), purpose: Purpose::Respond { round: 1 }, attempt: 1 },
                     tree: "t".into(),
                     changes: Vec::new(),
+                    put_back: Vec::new(),
                     touched: BTreeSet::new(),
                     partly: Vec::new(),
                 };

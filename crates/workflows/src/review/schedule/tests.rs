@@ -190,6 +190,7 @@ impl Play {
         self.event(ReviewEvent::TreeChanged(TreeChange {
             call,
             tree: "t1".into(),
+            put_back: Vec::new(),
             changes: if touched.is_empty() {
                 Vec::new()
             } else {

@@ -6,11 +6,11 @@ use crate::cli::style::{self, Color, Glyph, Style, calls, count};
 use crate::cli::ui::screen::{Screen, Verbosity};
 use glee_model::domain::event::{
     CallAnswer, CallId, ConsensusEvent, Event, EventKind, Plan, Purpose, ReviewEvent, RunEvent,
-    WatchEvent,
+    TreeChange, WatchEvent,
 };
 use glee_model::domain::{
-    AdvisoryStatus, Agent, AgentName, DebateMessage, FileChange, Finding, FindingId, RawFinding,
-    ReusedFrom, Role, RunId, Tag,
+    AdvisoryStatus, Agent, AgentName, DebateMessage, Finding, FindingId, RawFinding, ReusedFrom,
+    Role, RunId, Tag,
 };
 use glee_model::rules::review::demonstrations;
 use glee_protocol::text::printable;
@@ -363,7 +363,7 @@ impl EventLines {
                     request.findings.iter().map(ToString::to_string).collect();
                 vec![format!("The coder receives {}", findings.join(", "))]
             }
-            ReviewEvent::TreeChanged(change) => self.changed(&change.call.agent, &change.changes),
+            ReviewEvent::TreeChanged(change) => self.changed(change),
             ReviewEvent::Verified(checked) => {
                 self.verified(&checked.command, checked.passed, &checked.tail)
             }
@@ -515,16 +515,23 @@ impl EventLines {
             .then(|| format!("  {agent} is limited{until}{others}"))
     }
 
-    fn changed(&self, coder: &AgentName, changes: &[FileChange]) -> Vec<String> {
-        let coder = printable::line(&coder.0);
+    fn changed(&self, change: &TreeChange) -> Vec<String> {
+        let coder = printable::line(&change.call.agent.0);
+        let changes = &change.changes;
+        let mut lines = Vec::new();
+        if !change.put_back.is_empty() {
+            let list = printable::line(&change.put_back.join(", "));
+            lines.push(format!("  put back, because no finding names it: {list}"));
+        }
         if changes.is_empty() {
-            return vec![format!("  {coder} changed no file")];
+            lines.push(format!("  {coder} changed no file"));
+            return lines;
         }
         let files = count(changes.len(), "file");
-        let mut lines = vec![format!(
+        lines.push(format!(
             "  {coder} changed {files}  {}",
             self.style.delta(changes)
-        )];
+        ));
         if self.is_verbose() {
             lines.extend(changes.iter().map(|change| {
                 format!(
@@ -599,10 +606,10 @@ mod tests {
     use crate::cli::style::fixture::{
         call, dispute, event, finding, finished, response, ruling, started,
     };
-    use glee_model::domain::event::{DisputeEvent, Settlement, TreeChange, Verified};
+    use glee_model::domain::event::{DisputeEvent, Settlement, Verified};
     use glee_model::domain::{
-        Answer, AnswerStatus, Disposition, DisputeNumber, ExitReason, FindingId, Recheck, Route,
-        Ruler, RulingWord,
+        Answer, AnswerStatus, Disposition, DisputeNumber, ExitReason, FileChange, FindingId,
+        Recheck, Route, Ruler, RulingWord,
     };
 
     fn run() -> Vec<EventKind> {
@@ -695,6 +702,7 @@ mod tests {
                 call: respond,
                 tree: "5c".to_owned(),
                 changes: vec![change],
+                put_back: Vec::new(),
                 touched: [FindingId::new(2)].into(),
                 partly: Vec::new(),
             })),

@@ -428,6 +428,7 @@ impl Fold {
                         call,
                         tree: String::new(),
                         changes: Vec::new(),
+                        put_back: Vec::new(),
                         touched: [FindingId::new(finding)].into(),
                         partly: Vec::new(),
                     })

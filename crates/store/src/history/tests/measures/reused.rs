@@ -104,6 +104,7 @@ fn fix(journal: &mut Journal, run: &str) {
                 call,
                 tree: String::new(),
                 changes: Vec::new(),
+                put_back: Vec::new(),
                 touched: [FindingId::new(3)].into(),
                 partly: Vec::new(),
             }),

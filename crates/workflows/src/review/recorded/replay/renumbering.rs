@@ -82,6 +82,7 @@ impl Replay<'_> {
                 .cloned()
                 .unwrap_or_default(),
             changes: Vec::new(),
+            put_back: Vec::new(),
             touched: BTreeSet::new(),
             partly: Vec::new(),
         };
@@ -90,6 +91,7 @@ impl Replay<'_> {
             if known.call == *call {
                 tree_change.tree.clone_from(&known.tree);
                 tree_change.changes.extend(known.changes.iter().cloned());
+                tree_change.put_back.extend(known.put_back.iter().cloned());
                 let touched = self.now(known.touched.iter().copied());
                 tree_change.touched.extend(touched.concat());
                 tree_change.partly = self.each(&known.partly, |partly| &mut partly.finding);
