@@ -78,6 +78,7 @@ impl From<JournalError> for ErrorPage {
             | JournalError::NotAFile { .. }
             | JournalError::Foreign { .. }
             | JournalError::Newer { .. }
+            | JournalError::OtherBuild { .. }
             | JournalError::Damaged { .. }
             | JournalError::Access { .. } => StatusCode::INTERNAL_SERVER_ERROR,
         };

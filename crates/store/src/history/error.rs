@@ -26,6 +26,12 @@ pub enum JournalError {
         path: PathBuf,
         source: rusqlite::Error,
     },
+    /// The tables are not those that this build creates. The schema of a version that was not released has no number.
+    #[error("the history `{}` was made by another build of Glee", path.display())]
+    OtherBuild {
+        path: PathBuf,
+        source: rusqlite::Error,
+    },
     #[error("cannot access the history `{}`", path.display())]
     Access {
         path: PathBuf,
@@ -72,6 +78,10 @@ impl Advice for JournalError {
                 Some("choose another path with `--history <path>` or GLEE_STATE_DIR".to_owned())
             }
             Self::Newer { .. } => Some("update Glee, or use another history with `--history <path>`".to_owned()),
+            Self::OtherBuild { path, .. } => Some(format!(
+                "move `{0}` away, and `{0}-wal` and `{0}-shm` with it; Glee then begins a new history",
+                path.display()
+            )),
             Self::Damaged { path, .. } => {
                 let copy = store::backup_of(path);
                 let path = path.display();
@@ -134,6 +144,7 @@ impl Advice for JournalError {
             | Self::NotAFile { .. }
             | Self::Foreign { .. }
             | Self::Newer { .. }
+            | Self::OtherBuild { .. }
             | Self::Damaged { .. }
             | Self::Access { .. } => ExitReason::History,
         }

@@ -302,6 +302,12 @@ fn damaged(path: &Path, why: &str) -> JournalError {
     fault(path, Error::SqliteFailure(source, Some(why.to_owned())))
 }
 
+/// Whether a statement does not fit the tables of the database.
+fn is_of_statement(error: &Error) -> bool {
+    let code = error.sqlite_error().map(|error| error.extended_code);
+    code == Some(ffi::SQLITE_ERROR)
+}
+
 pub(super) fn fault(path: &Path, source: rusqlite::Error) -> JournalError {
     let path = path.to_owned();
     match (&source, source.sqlite_error_code()) {
@@ -309,6 +315,8 @@ pub(super) fn fault(path: &Path, source: rusqlite::Error) -> JournalError {
         | (Error::FromSqlConversionFailure(..) | Error::InvalidColumnType(..), _) => {
             JournalError::Damaged { path, source }
         }
+        // Glee's statements are constant, so such an error means that a table or a column is missing.
+        _ if is_of_statement(&source) => JournalError::OtherBuild { path, source },
         _ => JournalError::Access { path, source },
     }
 }

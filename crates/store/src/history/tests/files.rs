@@ -62,6 +62,33 @@ fn a_link_or_a_folder_is_no_history() {
 }
 
 #[test]
+fn a_history_of_another_build_is_named_as_one() {
+    let (_folder, path, mut journal) = fresh();
+    sample(&mut journal);
+    drop(journal);
+    let db = Connection::open(&path).unwrap();
+    db.execute_batch("ALTER TABLE run RENAME TO former")
+        .unwrap();
+    drop(db);
+    let journal = Journal::open_read(&path).unwrap().unwrap();
+    let error = journal.runs(None).unwrap_err();
+    let text = error.to_string();
+    assert!(
+        matches!(error, JournalError::OtherBuild { .. }),
+        "{error:?}"
+    );
+    assert!(
+        text.ends_with("was made by another build of Glee"),
+        "{text}"
+    );
+    let hint = error.hint().unwrap();
+    assert!(
+        hint.starts_with("move `") && !hint.contains("disk"),
+        "{hint}"
+    );
+}
+
+#[test]
 fn a_newer_or_foreign_database_is_left_alone() {
     let (_folder, path, journal) = fresh();
     drop(journal);
