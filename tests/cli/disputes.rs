@@ -265,7 +265,7 @@ fn a_person_settles_one_and_is_told_what_is_next() {
         (output.code, output.stdout.as_str(), output.stderr.as_str()),
         (
             0,
-            "F2 src/db.rs:2 Title 2\\u{1b}[2J\n  Dispute 2: DISMISS by you, deferred to issue-12.\n",
+            "F2 src/db.rs:2 Title 2\\u{1b}[2J\n  Dispute 2: DISMISS by Test, deferred to issue-12.\n",
             "Next: `glee runs resume 0000abcd` to finish the run\n"
         )
     );
@@ -274,7 +274,7 @@ fn a_person_settles_one_and_is_told_what_is_next() {
         (output.code, output.stdout.as_str(), output.stderr.as_str()),
         (
             0,
-            "F3 src/db.rs:3 Title 3\\u{1b}[2J\n  Dispute 3: ENFORCE by you, enforced.\n",
+            "F3 src/db.rs:3 Title 3\\u{1b}[2J\n  Dispute 3: ENFORCE by Test, enforced.\n",
             "Next: `glee runs resume 0000abcd` to have the coder implement it\n"
         )
     );

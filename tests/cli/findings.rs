@@ -329,7 +329,7 @@ fn a_person_rules_without_an_objection() {
     assert!(
         settled
             .stdout
-            .contains("DISMISS by you, refuted (dispute 1)"),
+            .contains("Dispute 1: DISMISS by Test, refuted."),
         "{settled}"
     );
     assert_eq!(sandbox.glee(&["review", "app.py"]).code, 0);

@@ -161,7 +161,7 @@ fn spec_04_resolve_takes_judge_and_discard_and_goes_through_all() {
         (discarded.code, discarded.stdout.as_str()),
         (
             0,
-            "F2 app.py:6 Do not evaluate text from outside\n  Dispute 2: discarded by you.\n"
+            "F2 app.py:6 Do not evaluate text from outside\n  Dispute 2: discarded by Test.\n"
         ),
         "{discarded}"
     );

@@ -23,7 +23,7 @@ pub(crate) use execute::CommandContext;
 pub(crate) use execute::stage::{StageContext, StageRequest};
 pub(crate) use globals::Globals;
 pub(crate) use input::{Input, unreadable};
-pub(crate) use output::{Viewer, local_time, print};
+pub(crate) use output::{Viewer, local_time, print, tell};
 #[cfg(feature = "mcp")]
 pub(crate) use ruler::session_variables;
 pub(crate) use ruler::{ByFlag, refuse_agent};

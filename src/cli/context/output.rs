@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use super::globals::{Globals, is_dumb};
 use super::settings;
 use crate::cli::error::CommandResult;
-use crate::cli::style::{columns, links::PlaceLinks};
+use crate::cli::style::{self, columns, links::PlaceLinks};
 use crate::cli::ui::{pager::Pager, screen, stream};
 use glee_model::domain::ExitReason;
 use glee_store::config::schema::values::Hyperlink;
@@ -17,6 +17,11 @@ use glee_store::config::settings::PagerUse;
 pub(crate) fn print(text: &str) -> CommandResult {
     stream::out(text)?;
     Ok(ExitReason::Clean)
+}
+
+/// Prints sentences. On a terminal, long lines are wrapped between words.
+pub(crate) fn tell(globals: &Globals, sentences: &str) -> CommandResult {
+    print(&style::fit(sentences, globals.table_style().width))
 }
 
 pub(crate) fn local_time(at: Timestamp) -> String {

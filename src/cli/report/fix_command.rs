@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use serde_json::Value;
+
 use glee_model::domain::event::Plan;
 
 /// Returns the command line of the current `glee review` process, with `--fix` as an additional flag.
@@ -54,6 +56,11 @@ pub(crate) fn of_plan(plan: &Plan, folder: &Path, history: Option<&Path>) -> Opt
         ]);
     }
     words.extend(["review".to_owned(), "--fix".to_owned()]);
+    let named = plan.settings.get("review.reviewers");
+    for name in named.and_then(Value::as_array).into_iter().flatten() {
+        words.push("--reviewer".to_owned());
+        words.extend(name.as_str().map(str::to_owned));
+    }
     words.extend(target);
     Some(line(words))
 }
@@ -68,6 +75,27 @@ fn line(words: Vec<String>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_command_of_a_recorded_run_asks_the_same_reviewers() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let root = folder.path().canonicalize().expect("a temporary folder");
+        let plan = |reviewers: serde_json::Value| Plan {
+            root: root.display().to_string(),
+            target_args: Some(vec!["src".to_owned()]),
+            settings: [("review.reviewers".to_owned(), reviewers)].into(),
+            ..Plan::default()
+        };
+        let command = |reviewers| of_plan(&plan(reviewers), &root, None);
+        assert_eq!(
+            command("all".into()).as_deref(),
+            Some("glee review --fix src")
+        );
+        assert_eq!(
+            command(["lens", "rules"].into_iter().collect()).as_deref(),
+            Some("glee review --fix --reviewer lens --reviewer rules src")
+        );
+    }
 
     #[test]
     fn the_next_command_writes_no_report_over_this_one() {

@@ -1,6 +1,8 @@
 //! A person's decision on a dispute. The person enters the decision in options of `glee disputes resolve`, or in
 //! the HTML form of `glee serve`.
 
+use std::fmt;
+
 use clap::ValueEnum;
 use jiff::civil::Date;
 
@@ -144,19 +146,22 @@ impl RulingInput<'_> {
         };
         Ok(journal.resolve(number, given)?)
     }
+}
 
-    /// Formats the recorded ruling as a sentence, for example `Dispute 7: DISMISS by you, accepted risk until
-    /// 2026-11-01.`
-    pub(crate) fn sentence(&self, number: DisputeNumber, disposition: &Disposition) -> String {
-        let ended = printable::line(&outcome(disposition));
-        let until = self
-            .until
-            .map(|day| format!(" until {day}"))
-            .unwrap_or_default();
-        match disposition {
-            Disposition::Enforced => format!("Dispute {number}: ENFORCE by you, {ended}{until}."),
-            Disposition::Discarded => format!("Dispute {number}: {ended} by you{until}."),
-            _ => format!("Dispute {number}: DISMISS by you, {ended}{until}."),
-        }
+/// Formats a recorded ruling as a sentence, for example `Dispute 7: DISMISS by Ann, accepted risk until
+/// 2026-11-01.`
+pub(crate) fn sentence(
+    dispute: impl fmt::Display,
+    disposition: &Disposition,
+    until: Option<Date>,
+    by: &str,
+) -> String {
+    let by = printable::line(by);
+    let ended = printable::line(&outcome(disposition));
+    let until = until.map(|day| format!(" until {day}")).unwrap_or_default();
+    match disposition {
+        Disposition::Enforced => format!("Dispute {dispute}: ENFORCE by {by}, {ended}{until}."),
+        Disposition::Discarded => format!("Dispute {dispute}: {ended} by {by}{until}."),
+        _ => format!("Dispute {dispute}: DISMISS by {by}, {ended}{until}."),
     }
 }

@@ -11,9 +11,10 @@ use crate::cli::context::{
     CommandError, CommandResult, Globals, JsonFlag, Words, history, local_time, number, one_of,
     place, pretty, stream,
 };
+use crate::cli::report::view;
 use crate::cli::style::{Color, Style};
 use glee_model::domain::event::Mode;
-use glee_model::domain::{Disposition, ExitReason, Ruler, RulingWord, Severity, Tag};
+use glee_model::domain::{Disposition, ExitReason, RulingWord, Severity, Tag};
 use glee_protocol::text::printable;
 use glee_store::history::SharedDispute;
 use glee_store::history::queries::rows::{DisputeFilter, DisputeRecord, DisputeRow, RulingFilter};
@@ -222,10 +223,7 @@ fn cells(row: &DisputeRow, name: &str, from: Option<&str>, look: Style) -> [Stri
         .map_or(Cow::Borrowed(""), |place| Cow::Owned(format!("{place} ")));
     let finding = row.title.labelled(&place);
     let short = |text: &str, width| look.cut(&printable::line(text), width);
-    let by = row.ruled_by.as_ref().map(|by| match by {
-        Ruler::Human(person) => person.name.clone(),
-        by => by.to_string(),
-    });
+    let by = row.ruled_by.as_ref().map(view::ruler);
     let finding = match from {
         None => printable::line(&finding),
         Some(from) => format!(
@@ -306,7 +304,7 @@ mod tests {
     use super::*;
     use crate::cli::style::columns;
     use glee_model::domain::{
-        AgentName, DisputeId, DisputeNumber, FindingId, Location, Person, RunId,
+        AgentName, DisputeId, DisputeNumber, FindingId, Location, Person, Ruler, RunId,
     };
     use jiff::civil::DateTime;
 

@@ -5,11 +5,13 @@
 use jiff::civil::Date;
 
 use crate::cli::commands::history::disputes::common::{self, outcome};
-use crate::cli::commands::history::disputes::decision::{DismissalKind, RulingChoice, RulingInput};
+use crate::cli::commands::history::disputes::decision::{
+    self, DismissalKind, RulingChoice, RulingInput,
+};
 use crate::cli::commands::history::runs::lookup::{self, Recalled};
 use crate::cli::context::{
     ByFlag, CommandContext, CommandError, CommandResult, Format, Globals, Outputs, ReasonFlag,
-    RunTree, execute, history, number, place, print, stream,
+    RunTree, execute, history, number, place, stream, tell,
 };
 use glee_model::domain::event::Mode;
 use glee_model::domain::{Disposition, Dispute, DisputeNumber, ExitReason, Person, Route, RunId};
@@ -72,7 +74,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let own = decision.disposition()?;
     let disputes = wanted(args, globals)?;
     if disputes.is_empty() {
-        return print("No dispute is open.\n");
+        return tell(globals, "No dispute is open.\n");
     }
     match own {
         Some(disposition) => {
@@ -121,10 +123,10 @@ fn rule(
     person: Person,
 ) -> Result<(), CommandError> {
     let finding = common::find(globals, number)?.dispute.finding;
-    let run = decision.record(globals, number, disposition, person)?;
     let headline = printable::line(&finding.headline());
-    let sentence = decision.sentence(number, disposition);
-    stream::out(&format!("{headline}\n  {sentence}\n"))?;
+    let sentence = decision::sentence(number, disposition, decision.until, &person.name);
+    let run = decision.record(globals, number, disposition, person)?;
+    tell(globals, &format!("{headline}\n  {sentence}\n"))?;
     common::say_next(globals, &run)
 }
 

@@ -57,8 +57,22 @@ pub(crate) fn cells(row: &RunRow) -> [String; 8] {
         disputes,
         style::cost(row.usd, row.unpriced_calls).unwrap_or_else(|| "-".to_owned()),
         ended(row),
-        printable::line(&row.target),
+        printable::line(&short_commits(&row.target)),
     ]
+}
+
+/// Cuts the ids of commits in a target, which a hook gives in full, to 12 digits.
+fn short_commits(target: &str) -> String {
+    let is_hex = |c: char| c.is_ascii_hexdigit();
+    let mut short = String::new();
+    for part in target.split_inclusive(|c| !is_hex(c)) {
+        let digits = part.trim_end_matches(|c| !is_hex(c));
+        match digits.len() {
+            40 | 64 => short += &(digits[..12].to_owned() + &part[digits.len()..]),
+            _ => short += part,
+        }
+    }
+    short
 }
 
 pub(crate) fn find(

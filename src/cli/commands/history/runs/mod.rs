@@ -28,6 +28,7 @@ use crate::cli::report::filter::ReportFilter;
 use crate::cli::style;
 use glee_model::domain::{ExitReason, Route};
 use glee_protocol::text::printable;
+use glee_store::history::queries::rows::RunRow;
 use glee_workflows::review;
 use glee_workflows::review::recorded::view::{self, Recorded};
 
@@ -181,7 +182,15 @@ fn list(args: &RunFilters, globals: &Globals) -> CommandResult {
             "No reviews yet. `glee consensus` lists the stages and checkpoints.\n".to_owned()
         }
         [] => "No runs yet. Start a run with `glee review`.\n".to_owned(),
-        rows => table(rows, globals.table_style()),
+        rows => {
+            let style = globals.table_style();
+            let is_part = |row: &RunRow| row.usd.is_some() && row.unpriced_calls > 0;
+            let note = match rows.iter().any(is_part) {
+                true => "`+`: and calls whose cost is unknown\n",
+                false => "",
+            };
+            table(rows, style) + &style::fit(note, style.width)
+        }
     })
 }
 

@@ -28,7 +28,7 @@ Examples:
   glee hook install post-commit                review each commit in the background
   glee hook install pre-push --mode block      refuse a push with open mandatory findings
   glee hook uninstall pre-push                 restore the earlier hook
-  git commit --no-verify                       skip the hook once
+  git commit --no-verify                       skip the hook `pre-commit` once
   glee hook print claude                       print the hook of an agent that ends its turn")]
 pub(crate) struct Args {
     #[command(subcommand)]

@@ -5,8 +5,8 @@ use clap::ValueEnum;
 use jiff::civil::Date;
 
 use super::{RunFindings, RunOption, finding_word, implemented, known, ruled};
-use crate::cli::commands::history::disputes::common;
-use crate::cli::context::{ByFlag, CommandError, CommandResult, Globals, history, place, stream};
+use crate::cli::commands::history::disputes::{common, decision};
+use crate::cli::context::{ByFlag, CommandError, CommandResult, Globals, history, place, tell};
 use glee_model::domain::event::ReviewEvent;
 use glee_model::domain::{
     Answer, Disposition, Dispute, DisputeNumber, ExitReason, Finding, FindingId, FindingState,
@@ -123,24 +123,18 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         found.require_end()?;
         let members = members.iter().map(|member| member.finding.clone());
         let sides = sides(head, members.collect(), &args.reason);
-        numbers.push(journal.rule(&found.run, sides, given)?);
+        numbers.push(journal.rule(&found.run, sides, given.clone())?);
     }
     if let Some(joined) = joined {
         journal.append(&found.run, joined)?;
     }
     for id in &ids {
         let headline = found.finding(*id)?.finding.headline();
-        stream::out(&format!("{}\n", printable::line(&headline)))?;
+        tell(globals, &format!("{}\n", printable::line(&headline)))?;
     }
-    let ended = printable::line(&common::outcome(&disposition));
-    let until = args
-        .until
-        .map(|day| format!(" until {day}"))
-        .unwrap_or_default();
     for number in numbers {
-        stream::out(&format!(
-            "  DISMISS by you, {ended}{until} (dispute {number}).\n"
-        ))?;
+        let sentence = decision::sentence(number, &disposition, args.until, &given.person.name);
+        tell(globals, &format!("  {sentence}\n"))?;
     }
     let outcome = found.outcome();
     let mut findings = ids.iter().map(|id| outcome.finding(*id));

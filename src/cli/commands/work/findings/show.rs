@@ -3,11 +3,15 @@
 use serde::Serialize;
 
 use super::{RunFindings, RunOption, finding_word};
+use crate::cli::commands::history::disputes::decision;
 use crate::cli::context::{CommandResult, Globals, JsonFlag, Viewer, place, pretty, stream};
 use crate::cli::report::options::{Detail, FixCommand, RenderOptions, TextOptions};
 use crate::cli::report::{text, view};
-use glee_model::domain::{Dispute, ExitReason, RunId, SettledFinding};
-use glee_protocol::secrets;
+use crate::cli::style;
+use glee_model::domain::event::Settlement;
+use glee_model::domain::{Dispute, ExitReason, FindingState, RulingRef, RunId, SettledFinding};
+use glee_protocol::{secrets, text::printable};
+use glee_store::history::FoundDispute;
 
 /// Show the text, code, reviewers and dispute of a finding
 #[derive(Debug, clap::Args)]
@@ -82,7 +86,11 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         .iter()
         .filter_map(|id| text::finding(&outcome, *id, &options))
         .collect();
-    viewer.show(&shown.join("\n"))?;
+    let mut shown = shown.join("\n");
+    if let FindingState::AlreadyRuled { dispute, .. } = &finding.state {
+        shown += &ruled_earlier(&found, dispute, globals);
+    }
+    viewer.show(&shown)?;
     let of_run = match args.run.run {
         Some(_) => format!(" --run {}", found.run.short()),
         None => String::new(),
@@ -91,4 +99,30 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         globals.say(&format!("Next: {next}"));
     }
     Ok(ExitReason::Clean)
+}
+
+/// Who ruled in the earlier dispute that applies to a finding, how, and why.
+fn ruled_earlier(found: &RunFindings, dispute: &RulingRef, globals: &Globals) -> String {
+    // A ruling in a file of the project has no record in this history.
+    let record = match found.journal.find_dispute(&dispute.to_string()) {
+        Ok(FoundDispute::Own(record)) => *record,
+        Ok(FoundDispute::Shared(shared)) => shared.record,
+        Err(_) => return String::new(),
+    };
+    let Some(Settlement {
+        disposition,
+        by,
+        reason,
+        until,
+    }) = record.settlement
+    else {
+        return String::new();
+    };
+    let style = globals.style();
+    let sentence = decision::sentence(dispute, &disposition, until, &view::ruler(&by));
+    let mut text = String::new();
+    style::paragraph(&mut text, style, "  ", &sentence);
+    let reason = secrets::redact(&printable::block(&reason)).into_owned();
+    style::paragraph(&mut text, style, "  ", &reason);
+    text
 }
