@@ -22,7 +22,7 @@ const PLAN: &str = "prompt: Plan it.\nrequired_fields: [steps]\n";
 const POSITION: &str = r#"{"nonce":"NONCE","steps":["a table"]}"#;
 const AGREED: &str = r#"{"nonce":"NONCE","status":"ok","summary":"A table.","steps":["a table"],
  "consensus":{"agreements":["SQLite"],"conflicts":[]}}"#;
-const CONFLICT: &str = r#"{"nonce":"NONCE","status":"conflict","summary":"A store.","steps":["a store"],
+pub(crate) const CONFLICT: &str = r#"{"nonce":"NONCE","status":"conflict","summary":"A store.","steps":["a store"],
  "consensus":{"agreements":["a store"],"conflicts":["a takes SQLite, b takes Redis"]}}"#;
 
 fn decision(word: &str, confidence: &str) -> String {
@@ -32,7 +32,7 @@ fn decision(word: &str, confidence: &str) -> String {
 }
 
 /// Three agents, an aggregator and a judge; all answer the stage `plan` alike.
-fn table() -> Sandbox {
+pub(crate) fn table() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.program("say", SAY).git_init();
     connect(
@@ -70,7 +70,7 @@ fn said(sandbox: &Sandbox) -> std::path::PathBuf {
     sandbox.root().with_file_name("bin").join("said")
 }
 
-fn says(sandbox: &Sandbox, agent: &str, task: &str, text: &str) {
+pub(crate) fn says(sandbox: &Sandbox, agent: &str, task: &str, text: &str) {
     let folder = said(sandbox);
     fs::create_dir_all(&folder).expect("a folder");
     fs::write(folder.join(format!("{agent}.{task}")), text).expect("a written file");
@@ -640,10 +640,10 @@ fn an_agent_that_writes_is_not_believed() {
     assert_eq!(output.code, 5, "{output}");
 }
 
-const QUESTIONS: &str =
+pub(crate) const QUESTIONS: &str =
     "questions:\n  - {id: db, question: Which database?, options: [SQLite, PostgreSQL]}\n";
 
-fn answers(sandbox: &Sandbox, words: [Option<&str>; 3]) {
+pub(crate) fn answers(sandbox: &Sandbox, words: [Option<&str>; 3]) {
     for (agent, word) in ["a", "b", "c"].into_iter().zip(words) {
         if let Some(word) = word {
             let text = format!(

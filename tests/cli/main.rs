@@ -74,5 +74,7 @@ mod unjudged;
 mod vote;
 mod waiting;
 mod watch;
+#[cfg(unix)]
+mod widths;
 mod worktrees;
 mod wrong_inputs;

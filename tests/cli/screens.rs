@@ -1,10 +1,7 @@
 //! Snapshots of the main screens: one session with the embedded agents in the example shop, command by command.
 
-#[cfg(unix)]
-use expectrl::{Eof, Expect as _, Session};
-
 use crate::shop::{shop, unchanged};
-use crate::support::{Output, Sandbox};
+use crate::support::Sandbox;
 
 /// Runs each command and returns the commands with what they printed.
 fn session(sandbox: &Sandbox, commands: &[&[&str]]) -> String {
@@ -179,86 +176,4 @@ fn in_a_subfolder_the_paths_are_those_of_the_folder() {
         json.contains("\"file\": \"examples/shop/courier/tracking.go\""),
         "{json}"
     );
-}
-
-/// Runs a command in a pseudo-terminal of this width, and checks that no line is wider.
-#[cfg(unix)]
-fn in_terminal(sandbox: &Sandbox, columns: usize, args: &[&str]) -> Output {
-    let mut shell = sandbox.shell();
-    let glee = sandbox.command(&[]).get_program().to_owned();
-    // The size is set after the start of the shell, which waits for it.
-    let wait = "until [ \"$(stty size)\" = \"40 $0\" ]; do sleep 0.01; done; exec \"$@\"";
-    shell.args(["-c", wait]).arg(columns.to_string()).arg(glee);
-    // clap's help knows the variable, not the option.
-    shell.args(args).env("NO_COLOR", "1");
-    let mut session = Session::spawn(shell).expect("a pseudo-terminal");
-    let width = u16::try_from(columns).expect("a width of a terminal");
-    session
-        .get_process_mut()
-        .set_window_size(width, 40)
-        .expect("a size of the terminal");
-    session.set_expect_timeout(Some(std::time::Duration::from_secs(60)));
-    let shown = session.expect(Eof).expect("Glee ends");
-    let shown = String::from_utf8_lossy(shown.as_bytes()).replace('\r', "");
-    for line in shown.lines() {
-        // Code and commands are never wrapped nor cut.
-        let is_whole = [" = fix: ", "  Fix: "].iter().any(|fix| line.contains(fix))
-            || line.starts_with("  glee ");
-        assert!(
-            line.chars().count() <= columns || is_whole,
-            "more than {columns} columns: {line}\n{shown}"
-        );
-    }
-    Output {
-        code: 0,
-        stdout: sandbox.placeholders(&shown),
-        stderr: String::new(),
-    }
-}
-
-#[cfg(unix)]
-#[test]
-fn no_line_is_wider_than_the_terminal() {
-    let mut sandbox = shop(unchanged);
-    sandbox.env("TERM", "xterm-256color");
-    assert_eq!(
-        sandbox
-            .glee(&["review", "examples/shop", "--arbitrate", "--jobs", "1"])
-            .code,
-        3
-    );
-    let commands: &[&[&str]] = &[
-        &["review", "examples/shop", "--dry-run"],
-        &["review", "examples/shop", "--dry-run", "--verbose"],
-        &["runs"],
-        &["runs", "show"],
-        &["runs", "show", "--quiet"],
-        &["show", "F1"],
-        &["disputes"],
-        &["disputes", "show", "1"],
-        &["disputes", "show", "2"],
-        &["findings"],
-        &["runs", "undo", "--dry-run"],
-        &["stats"],
-        &["stats", "--by", "role"],
-        &["agents"],
-        &["config", "list"],
-        &["config", "show", "review.older"],
-        &["help"],
-        &["help", "--all"],
-        &["review", "--help"],
-    ];
-    for columns in [50, 80, 120] {
-        let screen = |args: &&[&str]| {
-            let output = in_terminal(&sandbox, columns, args);
-            format!(
-                "$ glee {}\n{}\n",
-                args.join(" "),
-                output.stable().replacen("exit: 0\n--- stdout\n", "", 1)
-            )
-        };
-        let screens: String = commands.iter().map(screen).collect();
-        insta::assert_snapshot!(format!("in_{columns}_columns"), screens);
-        in_terminal(&sandbox, columns, &["rules", "list"]);
-    }
 }

@@ -33,11 +33,11 @@ n=0
 while :; do n=$((n + 1)); echo $n >"$HOME/count"; sleep 0.02; done
 "#;
 
-fn verdict(sandbox: &Sandbox) -> std::path::PathBuf {
+pub(crate) fn verdict(sandbox: &Sandbox) -> std::path::PathBuf {
     sandbox.root().with_file_name("bin").join("verdict")
 }
 
-fn scene(agents: &[&str]) -> Sandbox {
+pub(crate) fn scene(agents: &[&str]) -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox
         .program("reviewer", REVIEWER)
@@ -56,7 +56,7 @@ fn scene(agents: &[&str]) -> Sandbox {
 }
 
 /// A running watch, killed when dropped.
-struct Watching<'a> {
+pub(crate) struct Watching<'a> {
     sandbox: &'a Sandbox,
     child: Child,
 }
@@ -76,7 +76,7 @@ impl<'a> Watching<'a> {
         }
     }
 
-    fn begin(sandbox: &'a Sandbox, args: &[&str]) -> Self {
+    pub(crate) fn begin(sandbox: &'a Sandbox, args: &[&str]) -> Self {
         let watching = Self::start(sandbox, args);
         watching.until("it listens", || {
             UnixStream::connect(socket(sandbox)).is_ok()

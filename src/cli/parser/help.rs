@@ -40,7 +40,7 @@ pub(crate) fn wrap_table(table: &str, width: usize) -> String {
         .lines()
         .map(|row| {
             let column = row.rfind("  ").map_or(0, |gap| gap + 2);
-            let indent = " ".repeat(if column < width / 2 { column } else { 0 });
+            let indent = " ".repeat(if column <= width / 2 { column } else { 4 });
             textwrap::fill(
                 row,
                 Options::new(width)

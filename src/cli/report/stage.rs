@@ -103,7 +103,8 @@ pub fn text(style: Style, outcome: &StageOutcome) -> String {
                 );
             } else if let Some(deadlock) = deadlock {
                 let line = format!("Deadlock: {}", printable::line(deadlock));
-                let _ = writeln!(out, "\n  {}", style.paint(Color::Warn, &line));
+                out.push('\n');
+                paragraph(&mut out, style, "  ", &style.paint(Color::Warn, &line));
                 if let Some((said, name)) = uncertain.as_deref() {
                     let who = format!("{} would decide", printable::line(&name.0));
                     decided(&mut out, style, &who, said, "Proposed modifications");
@@ -236,7 +237,8 @@ fn list(out: &mut String, style: Style, title: &str, items: &[Untrusted]) {
 }
 
 fn hint(out: &mut String, style: Style, text: &str) {
-    let _ = writeln!(out, "  {} {text}", style.paint(Color::Key, "hint:"));
+    let line = format!("  {} {text}", style.paint(Color::Key, "hint:"));
+    let _ = writeln!(out, "{}", style::fit(&line, style.width));
 }
 
 fn row(name: &str, counts: &Counts) -> [String; 8] {
@@ -280,9 +282,12 @@ fn row(name: &str, counts: &Counts) -> [String; 8] {
     ]
 }
 
-pub fn deadlocks(found: &Deadlocks) -> String {
+pub fn deadlocks(found: &Deadlocks, style: Style) -> String {
     let Some(rate) = found.all.rate() else {
-        return "No stage was run yet. Run one with `glee consensus ask`.\n".to_owned();
+        return style::fit(
+            "No stage was run yet. Run one with `glee consensus ask`.\n",
+            style.width,
+        );
     };
     let head = [
         "",
@@ -307,7 +312,7 @@ pub fn deadlocks(found: &Deadlocks) -> String {
             .iter()
             .map(|(name, counts)| row(&format!("agent {name}"), counts)),
     );
-    let table = style::table::table(&rows, &[1, 2, 3, 4, 5, 6]).join("\n");
+    let table = style.rows(&rows, &[1, 2, 3, 4, 5, 6]).concat();
     let word = if rate > BOUND { "above" } else { "within" };
     let rest = match found.all.interval() {
         Some((low, high)) if low <= BOUND && high > BOUND => {
@@ -315,7 +320,8 @@ pub fn deadlocks(found: &Deadlocks) -> String {
         }
         _ => ".",
     };
-    format!("{table}\n\nThe rate is {word} the specification's bound of 5%{rest}\n")
+    let rate = format!("The rate is {word} the specification's bound of 5%{rest}\n");
+    format!("{table}\n{}", style::fit(&rate, style.width))
 }
 
 fn one(counts: &Counts) -> Value {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use jiff::Timestamp;
 
-use super::{Glyph, Style, count, duration, names, names_width, pad, paragraph};
+use super::{Glyph, Style, count, duration, fit, names, names_width, pad, paragraph};
 use glee_model::domain::WatchStatus;
 use glee_protocol::text::printable;
 use glee_workflows::watch::issues::Issue;
@@ -94,11 +94,15 @@ pub fn text(style: Style, report: &WatchReport, is_running: bool) -> String {
     } else {
         "  (not running: resume it with `glee watch`)"
     };
-    let mut out = format!("{}{ended}\n", line(style, report));
+    let mut out = fit(&format!("{}{ended}\n", line(style, report)), style.width);
     let now = Timestamp::now();
     let width = names_width(report.agents.iter().map(|agent| &agent.name));
+    let indented = Style {
+        width: style.width.saturating_sub(2),
+        ..style
+    };
     for report in &report.agents {
-        let _ = writeln!(out, "  {}", agent(style, report, width, now));
+        let _ = writeln!(out, "  {}", agent(indented, report, width, now));
     }
     if let Some(asked) = &report.clarification {
         let _ = writeln!(

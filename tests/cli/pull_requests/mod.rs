@@ -15,13 +15,20 @@ use gitea::{FORGEJO, GITEA, OLD_GITEA};
 use github::GitHub;
 use gitlab::GitLab;
 use rstest::rstest;
-use scene::Scene;
+pub(crate) use scene::Scene;
 
 fn code(name: &str) -> String {
     format!("def {name}(text):\n    return eval(text)\n")
 }
 
 const SAFE: &str = "def load(text):\n    return int(text)\n";
+
+/// A pull request on GitHub with two findings.
+pub(crate) fn with_findings() -> Scene {
+    let scene = Scene::new(&GitHub);
+    step(&scene, 1);
+    scene
+}
 
 /// The twelve pushes, each with what people say before it.
 const STEPS: usize = 12;

@@ -377,8 +377,15 @@ fn list(globals: &Globals, origin: bool) -> CommandResult {
                 first.unwrap_or_default().trim_end_matches('.').to_owned()
             }
         };
-        let row = format!("{:width$} {mark} {about}", assigned(key, setting));
-        lines += &format!("{}\n", style.cut(row.trim_end(), style.width));
+        let head = format!("{:width$} {mark} ", assigned(key, setting));
+        let row = format!("{head}{about}");
+        if style::columns(row.trim_end()) <= style.width {
+            lines += &format!("{}\n", row.trim_end());
+            continue;
+        }
+        for line in style::behind(style, &head, 4, &about, usize::MAX) {
+            lines += &format!("{}\n", style.cut(&line, style.width));
+        }
     }
     let mut notes =
         "\n* differs from the default; `glee config show KEY` shows a key in full\n".to_owned();

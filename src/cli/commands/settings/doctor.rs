@@ -12,6 +12,7 @@ use super::checks;
 use crate::cli::context::{
     CommandError, CommandResult, Globals, JsonFlag, Places, history, pretty, print, settings,
 };
+use crate::cli::style;
 use glee_agents::process::{own_process, sandbox};
 use glee_agents::{AdapterKind, Agents, ProcessRunner};
 use glee_model::domain::Agent;
@@ -53,7 +54,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     }
     let mut text = checks::text(&checks, globals.table_style());
     if std::io::stdout().is_terminal() && globals.verbose == 0 {
-        text.push_str("`glee doctor -v` also prints the data for a bug report.\n");
+        let more = "`glee doctor -v` also prints the data for a bug report.\n";
+        text.push_str(&style::fit(more, globals.style().width));
         return print(&secrets::redact(&text));
     }
     let _ = writeln!(text, "\nglee       {}", env!("CARGO_PKG_VERSION"));

@@ -103,7 +103,9 @@ mod imp {
                     .hint("`glee rules test --help` describes the folder of labelled files"));
                 }
                 let measured = measure(&path)?;
-                output.print(&measured, || table(&measured, *misses))?;
+                output.print(&measured, || {
+                    table(&measured, *misses, globals.table_style())
+                })?;
                 let total = measured.total;
                 let enough = total.precision().unwrap_or(1.0) >= min_precision.unwrap_or(0.0)
                     && total.recall().unwrap_or(1.0) >= min_recall.unwrap_or(0.0);
@@ -135,21 +137,19 @@ mod imp {
         style.rows(&rows, &[]).concat()
     }
 
-    fn table(measured: &Measure, misses: bool) -> String {
-        let mut text = format!(
-            "{}, {}\n\n",
-            count(measured.files, "file"),
-            count(measured.labels, "label")
-        );
-        let _ = writeln!(
-            text,
-            "{:24} {:>5} {:>5} {:>6}  precision  recall",
-            "class", "right", "wrong", "missed"
-        );
+    fn table(measured: &Measure, misses: bool, style: Style) -> String {
+        let heads = ["class", "right", "wrong", "missed", "precision", "recall"];
+        let mut rows = vec![heads.map(str::to_owned)];
         for (category, score) in &measured.categories {
-            row(&mut text, category, *score);
+            rows.push(row(category, *score));
         }
-        row(&mut text, "all", measured.total);
+        rows.push(row("all", measured.total));
+        let mut text = format!(
+            "{}, {}\n\n{}",
+            count(measured.files, "file"),
+            count(measured.labels, "label"),
+            style.rows(&rows, &[1, 2, 3, 4, 5]).concat()
+        );
         if misses {
             text.push('\n');
             for miss in &measured.misses {
@@ -169,18 +169,16 @@ mod imp {
         text
     }
 
-    fn row(text: &mut String, name: &str, score: Score) {
+    fn row(name: &str, score: Score) -> [String; 6] {
         let share =
             |share: Option<f64>| share.map_or("-".to_owned(), |share| format!("{share:.2}"));
-        let _ = writeln!(
-            text,
-            "{:24} {:>5} {:>5} {:>6}  {:>9}  {:>6}",
+        [
             printable::line(name),
-            score.true_positives,
-            score.false_positives,
-            score.false_negatives,
+            score.true_positives.to_string(),
+            score.false_positives.to_string(),
+            score.false_negatives.to_string(),
             share(score.precision()),
             share(score.recall()),
-        );
+        ]
     }
 }

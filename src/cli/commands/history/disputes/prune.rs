@@ -1,7 +1,7 @@
 //! `glee disputes prune`: ends rulings on code that no longer exists.
 
 use super::{common, list};
-use crate::cli::context::{CommandResult, Globals, history, place, print};
+use crate::cli::context::{CommandResult, Globals, history, place, print, tell};
 use crate::cli::style;
 use glee_store::history::queries::rows::{DisputeFilter, DisputeRow};
 
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         None => Vec::new(),
     };
     if due.is_empty() {
-        return print("No ruling in force concerns removed code.\n");
+        return tell(globals, "No ruling in force concerns removed code.\n");
     }
     if args.dry_run {
         return print(&list::table(&due, &[], globals.table_style()));

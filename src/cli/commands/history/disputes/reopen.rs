@@ -2,7 +2,7 @@
 
 use super::common::find;
 use crate::cli::context::{
-    CommandResult, Globals, ReasonFlag, history, number, place, print, refuse_agent,
+    CommandResult, Globals, ReasonFlag, history, number, place, refuse_agent, tell,
 };
 use glee_model::domain::{DisputeId, DisputeNumber, ExitReason};
 use glee_protocol::text::printable;
@@ -27,10 +27,11 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let number = DisputeNumber(args.number);
     let record = find(globals, number)?;
     history::open_here(globals)?.reopen(number, args.reason.reason.clone())?;
-    print(&format!(
-        "{}\n  Dispute {number} is open again.\n",
-        printable::line(&record.dispute.finding.headline())
-    ))?;
+    let headline = printable::line(&record.dispute.finding.headline());
+    tell(
+        globals,
+        &format!("{headline}\n  Dispute {number} is open again.\n"),
+    )?;
     let id = DisputeId::of(&record.run, record.dispute.finding.id);
     let shared = rulings::path(place::workspace(globals)?.root(), &id);
     if shared.exists() {

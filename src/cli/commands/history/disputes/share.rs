@@ -3,9 +3,7 @@
 use jiff::Timestamp;
 
 use crate::cli::commands::history::disputes::common::{self, max_age, outcome};
-use crate::cli::context::{
-    CommandError, CommandResult, Globals, history, number, place, print, stream,
-};
+use crate::cli::context::{CommandError, CommandResult, Globals, history, number, place, tell};
 use crate::cli::style;
 use glee_model::domain::{DisputeNumber, ExitReason, Ruler, SharedRuling};
 use glee_model::rules;
@@ -53,7 +51,10 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let Some(journal) = journal.filter(|_| !numbers.is_empty()) else {
         return match numbers.first() {
             Some(number) => Err(JournalError::UnknownDispute(*number).into()),
-            None => print("Nothing to share: every ruling in force is shared.\n"),
+            None => tell(
+                globals,
+                "Nothing to share: every ruling in force is shared.\n",
+            ),
         };
     };
     let mut due = Vec::new();
@@ -66,7 +67,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             due.push((number, ruling));
         }
     }
-    stream::out(
+    tell(
+        globals,
         &due.iter()
             .map(|(number, ruling)| line(*number, ruling))
             .collect::<String>(),
@@ -180,10 +182,8 @@ fn write(
             Shared::Unchanged => "unchanged",
         };
         written += usize::from(did == "written");
-        stream::out(&format!(
-            "Dispute {number}: {FOLDER}/{}.yml, {did}\n",
-            ruling.id
-        ))?;
+        let file = format!("{FOLDER}/{}.yml", ruling.id);
+        tell(globals, &format!("Dispute {number}: {file}, {did}\n"))?;
     }
     if written > 0 {
         let files = style::count(written, "file");
@@ -191,7 +191,7 @@ fn write(
             true => "a ruling applies to changes whose base commit contains the file of the ruling",
             false => "rulings apply only in git repositories",
         };
-        globals.say(&format!("Next: commit the {files}; {binds}"));
+        globals.say(&format!("Next: commit {files}; {binds}"));
     }
     Ok(())
 }

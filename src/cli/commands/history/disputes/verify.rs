@@ -36,10 +36,11 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         } else {
             ""
         };
-        format!(
+        let text = format!(
             "{records} {are} in order{end}; the last record has the hash\n{}\n",
             check.head
-        )
+        );
+        style::fit(&text, globals.table_style().width)
     })?;
     match check.fault {
         None => Ok(ExitReason::Clean),

@@ -10,7 +10,7 @@ use crate::cli::commands::history::disputes::common;
 use crate::cli::commands::history::stats::text::interval;
 use crate::cli::context::{
     CommandError, CommandResult, Globals, JsonFlag, execute, history, names, number, place, print,
-    settings,
+    settings, tell,
 };
 use crate::cli::report::formats::json::pretty;
 use crate::cli::style::{self, Color, Style, count, thousands};
@@ -62,7 +62,10 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let judge = judge(&settings, args.judge.as_deref())?;
     let seed = args.seed.unwrap_or_else(audit::new_seed);
     let Some(journal) = history::open_read(globals, &workspace)? else {
-        return print("The history has no dismissal. Start a review with `glee review`.\n");
+        return tell(
+            globals,
+            "The history has no dismissal. Start a review with `glee review`.\n",
+        );
     };
     let sample = audit::sample(
         &journal,
@@ -222,9 +225,10 @@ impl Report {
                 0 => String::new(),
                 number => format!(" The code of {} was pruned.", count(number, "dismissal")),
             };
-            return format!(
+            let none = format!(
                 "The history has no dismissal by a judge other than {judge} that can be audited.{pruned}\n"
             );
+            return style::fit(&none, style.width);
         }
         let mut out = String::new();
         let number = self.drawn.len() as u64;

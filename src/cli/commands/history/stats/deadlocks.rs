@@ -30,7 +30,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     print(&if args.output.json {
         report::deadlocks_json(&found)
     } else {
-        report::deadlocks(&found)
+        report::deadlocks(&found, globals.table_style())
     })?;
     Ok(match (found.all.rate(), args.fail_above) {
         (Some(rate), Some(bound)) if rate > bound => ExitReason::FindingsOpen,

@@ -81,7 +81,7 @@ pub(crate) fn statistics(style: Style, found: &ReviewStatistics) -> String {
         lines.extend(rows);
     }
     lines.push(String::new());
-    lines.push(style.faint("UPHELD: of those that were ruled on. All measures: `glee stats -v`"));
+    lines.push(style.faint("UPHELD: of those ruled on. More: `glee stats -v`"));
     lines
         .iter()
         .map(|line| style.cut(line, style.width) + "\n")

@@ -1,7 +1,7 @@
 //! `glee consensus`: lists the recorded stages and checkpoints.
 
 use crate::cli::context::{
-    CommandError, CommandResult, Globals, JsonFlag, history, local_time, number, place, print,
+    CommandError, CommandResult, Globals, JsonFlag, history, local_time, number, place, print, tell,
 };
 use crate::cli::report::stage as report;
 use glee_protocol::text::printable;
@@ -33,25 +33,19 @@ pub(crate) fn run(args: &StageFilters, globals: &Globals) -> CommandResult {
         return args.output.print(&outcomes, String::new);
     }
     if listed.is_empty() {
-        return print("No stage is recorded yet. Start a stage with `glee consensus ask`.\n");
+        return tell(
+            globals,
+            "No stage is recorded yet. Start a stage with `glee consensus ask`.\n",
+        );
     }
-    let width = listed
-        .iter()
-        .map(|(outcome, _)| outcome.id.len())
-        .max()
-        .unwrap_or(0)
-        .clamp(2, 30);
-    let mut out = format!(
-        "{:<width$}  {:<14}  {:<16}  ENDED\n",
-        "ID", "STAGE", "STARTED"
-    );
+    let mut rows = vec![["ID", "STAGE", "STARTED", "ENDED"].map(str::to_owned)];
     for (outcome, started) in listed {
-        let id = printable::line(&outcome.id);
-        let stage = printable::line(&outcome.stage);
-        out.push_str(&format!(
-            "{id:<width$}  {stage:<14}  {started:<16}  {}\n",
-            report::state(&outcome)
-        ));
+        rows.push([
+            printable::line(&outcome.id),
+            printable::line(&outcome.stage),
+            started,
+            report::state(&outcome),
+        ]);
     }
-    print(&out)
+    print(&globals.table_style().rows(&rows, &[]).concat())
 }

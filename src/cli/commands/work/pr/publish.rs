@@ -7,9 +7,9 @@ use super::conversation::{self, Decided};
 use super::session::{self, RequestSession};
 use crate::cli::commands::history::runs::lookup;
 use crate::cli::context::{
-    CommandError, CommandResult, Format, Globals, Outputs, execute, place, stream,
+    CommandError, CommandResult, Format, Globals, Outputs, execute, place, stream, tell,
 };
-use crate::cli::style::count;
+use crate::cli::style::{self, count};
 use glee_model::domain::{ExitReason, RunId};
 use glee_protocol::text::printable;
 use glee_store::config::settings::PrMode;
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     if args.dry_run {
         let known = conversation::known(&session, globals)?;
         let publication = session.with_review(&known, plan);
-        stream::out(&described(&publication))?;
+        stream::out(&described(&publication, globals.table_style().width))?;
         return Ok(ExitReason::Clean);
     }
     publish(&mut session, None, globals)
@@ -137,7 +137,7 @@ pub(crate) fn publish(
         Ok(unapplied) => {
             let text = published(session, &decided, &apply::summary(&publication, unapplied));
             match shown {
-                None | Some(Format::Text) => stream::out(&format!("{text}\n"))?,
+                None | Some(Format::Text) => drop(tell(globals, &format!("{text}\n"))?),
                 Some(_) => globals.say(&text),
             }
         }
@@ -243,22 +243,20 @@ fn with_line(path: &str, line: Option<u32>) -> String {
 }
 
 /// Lists the planned comments and changes for `--dry-run`.
-fn described(publication: &Publication) -> String {
-    let mut text = format!(
-        "Would publish: {}.\n",
-        apply::summary(publication, Unapplied::default())
-    );
+fn described(publication: &Publication, width: usize) -> String {
+    let planned = apply::summary(publication, Unapplied::default());
+    let mut text = style::fit(&format!("Would publish: {planned}.\n"), width);
     for comment in &publication.comments {
         let place = with_line(&comment.path, comment.line);
         text.push_str(&format!(
             "\ncomment on {place}\n{}\n",
-            indented(&comment.body)
+            indented(&comment.body, width)
         ));
     }
     for change in &publication.threads {
         text.push_str(&match change {
             ThreadChange::Reply { thread, body } => {
-                format!("\nreply at {}\n{}\n", place(thread), indented(body))
+                format!("\nreply at {}\n{}\n", place(thread), indented(body, width))
             }
             ThreadChange::Resolve {
                 thread,
@@ -277,19 +275,33 @@ fn described(publication: &Publication) -> String {
         } else {
             "add the summary"
         };
-        text.push_str(&format!("\n{what}\n{}\n", indented(&summary.body)));
+        text.push_str(&format!("\n{what}\n{}\n", indented(&summary.body, width)));
     }
-    text.push_str(&format!(
-        "\ncheck: {:?}, {}\n",
-        publication.check.state, publication.check.title
-    ));
+    let check = &publication.check;
+    let check = format!("\ncheck: {:?}, {}\n", check.state, check.title);
+    text.push_str(&style::fit(&check, width));
     printable::block(&text)
 }
 
-fn indented(text: &str) -> String {
-    let visible = text.lines().filter(|line| !line.starts_with("<!-- glee:"));
-    visible
-        .map(|line| format!("    {line}").trim_end().to_owned())
-        .collect::<Vec<_>>()
-        .join("\n")
+/// The code of a comment is not wrapped.
+fn indented(text: &str, width: usize) -> String {
+    let mut is_code = false;
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        if line.starts_with("<!-- glee:") {
+            continue;
+        }
+        let is_fence = line.trim_start().starts_with("```");
+        is_code ^= is_fence;
+        let wrapped = match is_code || is_fence {
+            true => vec![line.to_owned()],
+            false => style::wrap(line, width.saturating_sub(4)),
+        };
+        // Wrapping a blank line leaves none.
+        match wrapped.is_empty() {
+            true => lines.push(String::new()),
+            false => lines.extend(wrapped.iter().map(|line| format!("    {line}"))),
+        }
+    }
+    lines.join("\n")
 }
