@@ -306,6 +306,14 @@ fn a_person_rules_without_an_objection() {
             &["disputes", "verify"],
         ],
     ));
+    let shown = sandbox.glee(&["show", "F1"]);
+    assert!(
+        shown.stdout.contains("dispute 1")
+            && shown
+                .stdout
+                .contains("Dispute 1: DISMISS by Test, accepted risk."),
+        "who ruled earlier: {shown}"
+    );
     let shared = sandbox.glee(&["disputes", "share", "1", "--by", "Ada"]);
     assert_eq!(shared.code, 0, "{shared}");
     let reopened = sandbox.glee(&[

@@ -383,8 +383,9 @@ fn list(globals: &Globals, origin: bool) -> CommandResult {
             lines += &format!("{}\n", row.trim_end());
             continue;
         }
-        for line in style::behind(style, &head, 4, &about, usize::MAX) {
-            lines += &format!("{}\n", style.cut(&line, style.width));
+        lines += &format!("{}\n", style.cut(head.trim_end(), style.width));
+        for line in style::wrap(&about, style.width.saturating_sub(4)) {
+            lines += &format!("    {line}\n");
         }
     }
     let mut notes =

@@ -345,3 +345,19 @@ pub(crate) fn journal(globals: &Globals, workspace: &Workspace) -> Result<Journa
             .hint("start a run with `glee review`")
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::short_commits;
+
+    #[test]
+    fn only_whole_ids_of_commits_are_cut() {
+        let one = "0123456789abcdef0123456789abcdef01234567";
+        let other = "f".repeat(40);
+        assert_eq!(
+            short_commits(&format!("changes {one}..{other}, src/é")),
+            "changes 0123456789ab..ffffffffffff, src/é"
+        );
+        assert_eq!(short_commits("abcdef1234567 src"), "abcdef1234567 src");
+    }
+}
