@@ -807,6 +807,10 @@ review: {issues: {mandatory: [HIGH]}}
             "[HIGH, MEDIUM] (project.yml:1)"
         );
         assert_eq!(shown(&medium, "optional"), "[LOW] (default)");
+        // One tag need not be a list.
+        let one = layers("", "review: {issues: {mandatory: medium}}");
+        assert_eq!(shown(&one, "mandatory"), "[medium] (project.yml:1)");
+        assert_eq!(shown(&one, "optional"), "[LOW] (default)");
         let must = layers(
             "review: {issues: {mandatory: [HIGH, LOW]}}",
             "review: {issues: {optional: [low, must]}}",

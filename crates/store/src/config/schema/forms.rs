@@ -188,8 +188,11 @@ form! {
 
 form! {
     Tags: Vec<String> = "a list of severity tags such as [MUST, HIGH]",
-    {"type": "array", "items": {"type": "string", "minLength": 1}},
-    |given| list(given, Self::item);
+    {"type": ["string", "array"], "minLength": 1, "items": {"type": "string", "minLength": 1}},
+    |given| match given {
+        Value::String(tag) => Self::item(given).then(|| vec![tag.clone()]),
+        _ => list(given, Self::item),
+    };
 
     /// Accepts every word that is possibly a severity tag of another vendor. Refuses a likely misspelling of a
     /// standard tag. If Glee accepted the misspelling, the standard tag would be missing in the list, and findings

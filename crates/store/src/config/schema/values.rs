@@ -497,8 +497,8 @@ mod tests {
             ),
             (
                 "review.issues.mandatory",
-                json!("MUST"),
-                "cannot be `MUST`; allowed: a list of severity tags such as [MUST, HIGH]; did you mean `MUST`?",
+                json!("MSUT"),
+                "cannot be `MSUT`; allowed: a list of severity tags such as [MUST, HIGH]; did you mean `MUST`?",
             ),
             (
                 "command",
