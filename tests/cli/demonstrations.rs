@@ -20,7 +20,7 @@ pub(crate) struct Shop {
     pub(crate) sandbox: Sandbox,
 }
 
-fn block(path: &str, code: &str) -> String {
+pub(crate) fn block(path: &str, code: &str) -> String {
     format!("```demonstration path={path} runner=unittest\n{code}```\n")
 }
 
@@ -65,7 +65,7 @@ impl Shop {
     }
 
     /// The reviewer raises one finding, with this below it.
-    fn review(&self, below: &str) {
+    pub(crate) fn review(&self, below: &str) {
         self.says(
             "lens-review",
             &format!("[MUST] shop/total.py:3 The first price is not counted (confidence 90, bug)\n{below}\nGLEE-REVIEW-END nonce={{nonce}} findings=1 read=all\n"),
@@ -210,6 +210,315 @@ fn an_objection_with_a_passing_test_goes_to_the_judge_with_the_run() {
         prompt.contains("`tests/test_deposit.py` of the coder: passes on the reviewed code"),
         "{prompt}"
     );
+}
+
+/// A judge that asks for a test by its first answer, and rules by its answer to the second request.
+fn asks(shop: &Shop, judge: &str, from: &str) {
+    let bin = shop.sandbox.root().with_file_name("bin");
+    let ruling = std::fs::read_to_string(bin.join("gavel-judge")).expect("a ruling");
+    let request = serde_json::json!({
+        "nonce": "{nonce}", "dispute": 1, "ruling": "ESCALATE",
+        "demonstrate": {"from": from, "question": "that the first price is lost"},
+    });
+    let request = request.to_string().replace(":1,", ":{dispute},");
+    shop.says(&format!("{judge}-judge.first"), &request);
+    shop.says(&format!("{judge}-judge.then"), &ruling);
+    shop.says(
+        &format!("{judge}-judge.sh"),
+        "if [ -e \"$here.asked\" ]; then cp \"$here.then\" \"$here\"; else cp \"$here.first\" \"$here\"; touch \"$here.asked\"; cp \"$here.prompt\" \"$here.first.prompt\"; fi\n",
+    );
+}
+
+fn disputed() -> Shop {
+    let shop = Shop::new();
+    shop.review("");
+    shop.says("pen-respond.sh", "");
+    shop.respond("[F1] DISAGREE: the first price is a deposit\nEvidence: shop/total.py:3\n");
+    shop.rule("ENFORCE", "the first price is lost");
+    shop
+}
+
+#[test]
+fn a_judge_asks_one_side_for_a_test_once_and_rules_with_its_run() {
+    let review: &[&str] = &["review", "shop", "--arbitrate", "--no-input"];
+    let rows = [
+        (
+            "reviewer",
+            "lens",
+            TEST.to_owned(),
+            "of the reviewer: fails on the reviewed code",
+        ),
+        (
+            "coder",
+            "pen",
+            TEST.replace("[1, 2, 3]), 6", "[0, 1, 2, 3]), 6"),
+            "of the coder: passes on the reviewed code",
+        ),
+    ];
+    for (from, agent, test, shown) in rows {
+        let shop = disputed();
+        asks(&shop, "gavel", from);
+        let given = format!(
+            "It shows it.\n{}GLEE-DEMONSTRATE-END nonce={{nonce}} answers=1\n",
+            block("tests/test_asked.py", &test)
+        );
+        shop.says(&format!("{agent}-demonstrate"), &given);
+        let output = shop.glee(review);
+        assert_eq!(output.code, 1, "{output}");
+        let asked = shop.prompt(&format!("{agent}-demonstrate"));
+        assert!(asked.contains("that the first price is lost"), "{asked}");
+        let first = shop.prompt("gavel-judge.first");
+        assert!(first.contains("\"demonstrate\": {\"from\""), "{first}");
+        let then = shop.prompt("gavel-judge");
+        assert!(
+            then.contains(&format!("`tests/test_asked.py` {shown}")),
+            "{then}"
+        );
+        assert!(
+            then.contains("It gave the test `tests/test_asked.py`. It shows it."),
+            "{then}"
+        );
+        assert!(!then.contains("\"demonstrate\": {\"from\""), "{then}");
+        let listed = shop.glee(&["disputes", "show", "1"]);
+        assert!(listed.stdout.contains("ENFORCE"), "{listed}");
+        assert!(listed.stdout.contains(shown), "{listed}");
+        let asks = format!("A judge asked the {from} for a test");
+        assert!(listed.stdout.contains(&asks), "{listed}");
+        let outcome = shop.glee(&["runs", "show", "last", "--format", "json"]);
+        // One review, the coder's answer and its call after the ruling, two calls of the judge, and one of the side.
+        assert_eq!(json(&outcome.stdout)["proof"]["calls"], 6, "{outcome}");
+        let replayed = shop.glee(&["runs", "replay", "last"]);
+        assert_eq!(replayed.code, 1, "{replayed}");
+        assert!(!replayed.stdout.contains("differs"), "{replayed}");
+    }
+}
+
+#[test]
+fn a_judge_that_gets_no_test_rules_without_one_and_cannot_ask_for_ever() {
+    let review: &[&str] = &["review", "shop", "--arbitrate", "--no-input"];
+    let shop = disputed();
+    asks(&shop, "gavel", "reviewer");
+    shop.says(
+        "lens-demonstrate",
+        "It needs a till.\nGLEE-DEMONSTRATE-END nonce={nonce} answers=0\n",
+    );
+    let output = shop.glee(review);
+    let then = shop.prompt("gavel-judge");
+    assert!(
+        then.contains("It gave no test. It needs a till."),
+        "{output} {then}"
+    );
+    let listed = shop.glee(&["disputes", "show", "1"]);
+    assert!(listed.stdout.contains("ENFORCE"), "{listed}");
+    // A judge that asks for ever gives no ruling.
+    let shop = disputed();
+    asks(&shop, "gavel", "reviewer");
+    shop.says(
+        "gavel-judge.sh",
+        "cp \"$here.first\" \"$here\"; echo >> \"$here.times\"\n",
+    );
+    shop.says(
+        "lens-demonstrate",
+        "It needs a till.\nGLEE-DEMONSTRATE-END nonce={nonce} answers=0\n",
+    );
+    let output = shop.glee(review);
+    assert_eq!(output.code, 4, "{output}");
+    let bin = shop.sandbox.root().with_file_name("bin");
+    let times = std::fs::read_to_string(bin.join("gavel-judge.times")).expect("its calls");
+    assert_eq!(times.lines().count(), 3, "{output}");
+    assert!(
+        output
+            .to_string()
+            .contains("cannot be asked for a demonstration"),
+        "{output}"
+    );
+    // Without a runner, nobody is offered the question.
+    let shop = disputed();
+    shop.set("review.demonstrations", "off");
+    shop.glee(review);
+    assert!(
+        !shop
+            .prompt("gavel-judge")
+            .contains("\"demonstrate\": {\"from\"")
+    );
+}
+
+#[test]
+fn a_panel_asks_once_for_all() {
+    let shop = disputed();
+    for name in ["gavel2", "gavel3"] {
+        shop.sandbox.connect(name, "judge", AGENT, &["--user"]);
+        asks(&shop, name, "coder");
+    }
+    shop.set("review.judge.panel", "[gavel, gavel2, gavel3]");
+    asks(&shop, "gavel", "reviewer");
+    let bin = shop.sandbox.root().with_file_name("bin");
+    // The last judge rules at once, and again with the run.
+    let ruling = std::fs::read_to_string(bin.join("gavel-judge.then")).expect("a ruling");
+    shop.says("gavel3-judge.first", &ruling);
+    let given = format!(
+        "{}GLEE-DEMONSTRATE-END nonce={{nonce}} answers=1\n",
+        block("tests/test_asked.py", TEST)
+    );
+    shop.says("lens-demonstrate", &given);
+    let output = shop.glee(&["review", "shop", "--arbitrate", "--no-input"]);
+    assert_eq!(output.code, 1, "{output}");
+    assert!(!bin.join("pen-demonstrate.prompt").exists(), "{output}");
+    for judge in ["gavel", "gavel2", "gavel3"] {
+        let prompt = shop.prompt(&format!("{judge}-judge"));
+        assert!(
+            prompt.contains("`tests/test_asked.py` of the reviewer: fails on the reviewed code"),
+            "{prompt}"
+        );
+    }
+    let replayed = shop.glee(&["runs", "replay", "last"]);
+    assert!(!replayed.stdout.contains("differs"), "{replayed}");
+}
+
+#[test]
+fn where_a_demonstration_is_required_a_bug_that_none_shows_does_not_block() {
+    let says =
+        "1 mandatory finding that no test shows does not block (`review.demonstrations: required`)";
+    let broken = format!("import missing\n{TEST}");
+    let placed = block("tests/test_total.py", TEST);
+    let elsewhere = block("shop/test_total.py", TEST);
+    let rows = [
+        (placed.as_str(), "bug", 1),
+        ("", "bug", 0),
+        ("", "security", 0),
+        ("", "architecture", 1),
+        (&*block("tests/test_x.py", &broken), "bug", 0),
+        // It did not run, so it says nothing of the finding.
+        (elsewhere.as_str(), "bug", 1),
+    ];
+    for (below, category, code) in rows {
+        let shop = Shop::new();
+        shop.set("review.demonstrations", "required");
+        shop.says(
+            "lens-review",
+            &format!("[MUST] shop/total.py:3 The first price is not counted (confidence 90, {category})\n{below}\nGLEE-REVIEW-END nonce={{nonce}} findings=1 read=all\n"),
+        );
+        let output = shop.glee(&["review", "shop", "--no-input"]);
+        assert_eq!(output.code, code, "{below} {category} {output}");
+        let first = output.stdout.lines().next().unwrap_or_default();
+        assert_eq!(
+            first.contains(says),
+            code == 0,
+            "{below} {category} {output}"
+        );
+        assert_eq!(
+            output.stdout.contains("no test shows it"),
+            code == 0,
+            "{output}"
+        );
+        let replayed = shop.glee(&["runs", "replay", "last"]);
+        assert!(!replayed.stdout.contains("differs"), "{replayed}");
+    }
+    // A change cannot make its own findings optional.
+    let shop = Shop::new();
+    shop.sandbox
+        .write(".glee/config.yml", "review: {demonstrations: required}\n");
+    let refused = shop.glee(&["review", "shop", "--no-input"]);
+    assert_eq!(refused.code, 2, "{refused}");
+    assert!(
+        refused
+            .stderr
+            .contains("the project's file cannot set `review.demonstrations` to `required`"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn a_test_that_held_is_kept_as_a_new_file_and_over_nothing() {
+    let shop = Shop::new();
+    let output = shop.glee(&["review", "shop", "--fix", "--no-input"]);
+    assert_eq!(output.code, 0, "{output}");
+    let sarif = shop.glee(&["runs", "show", "last", "--format", "sarif"]);
+    let shown = &json(&sarif.stdout)["runs"][0]["results"][0]["properties"]["demonstrations"][0];
+    assert_eq!(shown["path"], "tests/test_total.py");
+    assert_eq!(shown["shows"], "failed before, passes after");
+    // Through a link, nothing is written.
+    let [tests, aside] = ["tests", "aside"].map(|name| shop.sandbox.root().join(name));
+    std::fs::rename(&tests, &aside).expect("a folder");
+    std::os::unix::fs::symlink(&aside, &tests).expect("a link");
+    let refused = shop.glee(&["keep", "F1"]);
+    assert_eq!(refused.code, 2, "{refused}");
+    assert!(
+        refused
+            .stderr
+            .contains("a folder of its path is a link or a file"),
+        "{refused}"
+    );
+    assert!(!aside.join("test_total.py").exists());
+    std::fs::remove_file(&tests).expect("a link");
+    std::fs::rename(&aside, &tests).expect("a folder");
+    let kept = shop.glee(&["keep", "F1"]);
+    assert_eq!(
+        (kept.code, kept.stdout.as_str()),
+        (0, "tests/test_total.py\n"),
+        "{kept}"
+    );
+    assert_eq!(shop.sandbox.read("tests/test_total.py"), TEST);
+    assert_eq!(
+        shop.sandbox.git(&["status", "--porcelain", "tests"]).trim(),
+        "?? tests/test_total.py"
+    );
+    shop.sandbox.write("tests/test_total.py", "mine\n");
+    let refused = shop.glee(&["keep", "F1"]);
+    assert_eq!(refused.code, 2, "{refused}");
+    assert!(
+        refused.stderr.contains("a file with its path exists"),
+        "{refused}"
+    );
+    assert_eq!(shop.sandbox.read("tests/test_total.py"), "mine\n");
+    // What shows nothing is not kept.
+    let shop = Shop::new();
+    shop.review(&block("tests/test_x.py", "import missing\n"));
+    shop.glee(&["review", "shop", "--no-input"]);
+    let refused = shop.glee(&["keep", "F1"]);
+    assert_eq!(refused.code, 2, "{refused}");
+    assert!(
+        refused.stderr.contains("no test of F1 failed or passed"),
+        "{refused}"
+    );
+    assert!(!shop.sandbox.exists("tests/test_x.py"));
+}
+
+/// The whole way: the reviewer's test fails, the coder objects, the judge enforces with the run, the coder changes the code,
+/// the test passes, and the reviewer agrees.
+#[test]
+fn a_test_leads_from_the_finding_through_the_ruling_to_the_closed_finding() {
+    let shop = Shop::new();
+    shop.respond("[F1] IMPLEMENTED: all prices count\n");
+    let bin = shop.sandbox.root().with_file_name("bin");
+    std::fs::rename(bin.join("pen-respond"), bin.join("pen-respond.done")).expect("an answer");
+    shop.respond("[F1] DISAGREE: the first price is a deposit\nEvidence: shop/total.py:3\n");
+    shop.says(
+        "pen-respond.sh",
+        "if grep -q 'ENFORCED by a ruling' \"$here.prompt\"; then sed -i 's/prices.1:./prices/' shop/total.py; cp \"$here.done\" \"$here\"; fi\n",
+    );
+    shop.rule(
+        "ENFORCE",
+        "tests/test_total.py loses the first price as the finding says",
+    );
+    let output = shop.glee(&["review", "shop", "--arbitrate", "--no-input"]);
+    assert_eq!(output.code, 0, "{output}");
+    assert_eq!(shop.shown(), "passes_after");
+    let judged = shop.prompt("gavel-judge");
+    assert!(
+        judged.contains("`tests/test_total.py` of the reviewer: fails on the reviewed code"),
+        "{judged}"
+    );
+    let enforced = shop.prompt("pen-respond");
+    assert!(enforced.contains("AssertionError: 5 != 6"), "{enforced}");
+    let outcome = shop.glee(&["runs", "show", "last", "--format", "json"]);
+    let outcome = json(&outcome.stdout);
+    assert_eq!(outcome["findings"][0]["state"], "resolved");
+    assert_eq!(outcome["disputes"][0]["disposition"]["as"], "enforced");
+    assert_eq!(shop.glee(&["disputes", "verify"]).code, 0);
+    let replayed = shop.glee(&["runs", "replay", "last"]);
+    assert_eq!(replayed.code, 0, "{replayed}");
+    assert!(!replayed.stdout.contains("differs"), "{replayed}");
 }
 
 #[test]

@@ -135,5 +135,7 @@ pub fn dispute() -> Task {
         precedents: Vec::new(),
         guidelines: Vec::new(),
         demonstrated: Vec::new(),
+        may_ask: Vec::new(),
+        requested: None,
     })
 }

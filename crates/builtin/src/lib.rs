@@ -143,7 +143,11 @@ fn dispatch(request: &Request, root: &Path) -> Result<String, BuiltinError> {
             written,
             ..
         }) => referee::judge(dispute, files, written, root),
-        Task::Examine(_) | Task::Defend(_) | Task::Compare(_) | Task::Same(_) => {
+        Task::Demonstrate(_)
+        | Task::Examine(_)
+        | Task::Defend(_)
+        | Task::Compare(_)
+        | Task::Same(_) => {
             return Err(BuiltinError::Argues);
         }
         _ => return Err(BuiltinError::Plans),

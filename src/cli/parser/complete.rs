@@ -37,7 +37,7 @@ fn candidates(command: &str, argument: &str) -> Option<fn() -> Vec<CompletionCan
     Some(match (command, argument) {
         (_, "run") => runs,
         ("show" | "resolve" | "reopen" | "share", "dispute" | "number" | "numbers") => disputes,
-        ("show" | "answer" | "fix" | "dismiss", "finding" | "findings" | "of") => findings,
+        ("show" | "answer" | "fix" | "dismiss" | "keep", "finding" | "findings" | "of") => findings,
         ("review" | "disputes" | "list", "reviewer") | (_, "reviewers") => reviewers,
         (_, "agents") | ("emit", "agent") | ("disconnect", "name") => agents,
         ("connect", "agent") => known_agents,

@@ -120,6 +120,7 @@ impl<'a> View<'a> {
                 let dispute = self.dispute(&lowered.dispute);
                 format!("now {now}, was {}, by {dispute}", lowered.was)
             }
+            None if settled.undemonstrated => "does not block: no test shows it".to_owned(),
             None if self.is_coder_asked => "not answered yet".to_owned(),
             None => String::new(),
         }

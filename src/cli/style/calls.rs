@@ -95,6 +95,14 @@ pub(crate) fn summary(answer: &CallAnswer) -> (Glyph, String) {
             )
         }
         CallAnswer::Judge { ruling } => (Glyph::Done, ruling.ruling.to_string()),
+        CallAnswer::Request { request } => {
+            let text = format!("asks the {} for a test", request.from);
+            (Glyph::Done, text)
+        }
+        CallAnswer::Demonstrate { demonstration, .. } => match demonstration {
+            Some(given) => (Glyph::Done, printable::line(&format!("`{}`", given.path))),
+            None => (Glyph::Done, "no test".to_owned()),
+        },
         CallAnswer::Recheck { checks } => {
             let resolved = checks.iter().filter(|check| check.resolved).count();
             let text = format!("{resolved} of {} resolved", count(checks.len(), "finding"));

@@ -201,6 +201,8 @@ fn task(agent: &Agent) -> Task {
             precedents: Vec::new(),
             guidelines: Vec::new(),
             demonstrated: Vec::new(),
+            may_ask: Vec::new(),
+            requested: None,
         }),
         Role::Aggregator => Task::Aggregate(AggregateCall {
             about: StageSubject {

@@ -76,7 +76,8 @@ mod tests {
             schema["properties"].as_object().map(Map::len)
         );
         let answer = json!({"nonce": "n", "dispute": 1, "ruling": "ENFORCE", "rationale": "r", "grounds": null,
-            "citations": [], "new_tag": null, "duplicate_of": null, "coder_evidence": null, "members": []});
+            "citations": [], "new_tag": null, "duplicate_of": null, "coder_evidence": null, "members": [],
+            "demonstrate": null});
         assert!(jsonschema::is_valid(&schema, &answer));
         assert!(serde_json::from_value::<RulingReply>(answer).is_ok());
         assert!(!jsonschema::is_valid(

@@ -46,8 +46,8 @@ pub use review::code_context::CodeContext;
 pub use review::coverage::{Coverage, Skip, SkipReason, UnreadFile};
 pub use review::cwe::{Cwe, Kinship};
 pub use review::demonstration::{
-    Claim, Demonstrated, Demonstration, DemonstrationResult, DemonstrationRun, Inconclusive,
-    TestEnd, TestRun, TestedTree,
+    Claim, Demonstrated, Demonstration, DemonstrationRequest, DemonstrationResult,
+    DemonstrationRun, Inconclusive, TestEnd, TestRun, TestedTree,
 };
 pub use review::exact_fix::ExactFix;
 pub use review::exit_reason::ExitReason;

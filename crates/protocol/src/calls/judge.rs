@@ -3,10 +3,11 @@
 use crate::calls::parts::{Guideline, RulingInForce};
 use crate::calls::prelude::*;
 use crate::prompts::fence::{add, joined, lines};
-use crate::replies::ruling;
+use crate::replies::ruling::{self, JudgeReply};
 use crate::text::printable;
 use glee_model::domain::{
-    Demonstrated, Dispute, DisputeNumber, EarlierDispute, Ruling, RulingRecord,
+    Demonstrated, DemonstrationRequest, Dispute, DisputeNumber, EarlierDispute, Ruling,
+    RulingRecord,
 };
 use glee_model::rules::review::objections;
 
@@ -32,6 +33,22 @@ pub struct JudgeCall {
     /// The tests of both sides, and what they did.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub demonstrated: Vec<Demonstrated>,
+    /// The sides that the judge may ask for a demonstration before it rules; empty once one was asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub may_ask: Vec<Role>,
+    /// The demonstration that a judge asked for; absent before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requested: Option<RequestedDemonstration>,
+}
+
+/// A judge's question to one side, and what the side answered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RequestedDemonstration {
+    #[serde(flatten)]
+    pub request: DemonstrationRequest,
+    /// What the side says beside its demonstration, or why it gives none. What the demonstration shows is in
+    /// `demonstrated`.
+    pub answer: Untrusted,
 }
 
 /// Lines that the coder wrote in this run.
@@ -71,6 +88,8 @@ impl CallKind for JudgeCall {
             "guidelines": fence.guidelines(&self.guidelines),
             "precedents": fence.rulings("precedents", &self.precedents),
             "demonstrated": fence.demonstrated(&self.demonstrated),
+            "may_ask": joined(&self.may_ask, |side| format!("`{side}`")),
+            "requested": requested(fence, self.requested.as_ref()),
             "files": fence.files(&self.files),
         })
     }
@@ -83,8 +102,16 @@ impl CallKind for JudgeCall {
     }
 
     fn read(&self, answer: impl BufRead, nonce: &str) -> io::Result<CallAnswer> {
-        let read = ruling::parse(answer, Some(nonce), self.dispute.number)?;
-        Ok(valid(read, |ruling| CallAnswer::Judge { ruling }))
+        let read = ruling::parse_answer(answer, Some(nonce), self.dispute.number)?;
+        Ok(valid(read, |reply| match reply {
+            JudgeReply::Ruling(ruling) => CallAnswer::Judge { ruling },
+            JudgeReply::Request(request) if self.may_ask.contains(&request.from) => {
+                CallAnswer::Request { request }
+            }
+            JudgeReply::Request(DemonstrationRequest { from, .. }) => CallAnswer::Invalid {
+                error: format!("the {from} cannot be asked for a demonstration: give a ruling"),
+            },
+        }))
     }
 
     fn findings(&self) -> Vec<FindingId> {
@@ -102,6 +129,15 @@ fn objection(fence: &DataFence<'_>, dispute: &Dispute) -> String {
         add(&mut text, "Evidence: ", evidence);
     }
     fence.around(&format!("objection={}", dispute.finding.id), &text)
+}
+
+fn requested(fence: &DataFence<'_>, requested: Option<&RequestedDemonstration>) -> String {
+    let Some(RequestedDemonstration { request, answer }) = requested else {
+        return String::new();
+    };
+    let mut text = format!("To the {}: ", request.from) + request.question.as_written();
+    add(&mut text, "Its answer: ", answer);
+    fence.around("question of a judge", &text)
 }
 
 fn related(fence: &DataFence<'_>, disputes: &[EarlierDispute]) -> String {
@@ -145,4 +181,8 @@ pub struct RulingReply {
     /// The ruling.
     #[serde(flatten)]
     pub ruling: Ruling,
+    /// The demonstration that the judge asks for before it rules, where the request names sides in `may_ask`. The
+    /// ruling of such an answer does not count: the judge is asked again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub demonstrate: Option<DemonstrationRequest>,
 }

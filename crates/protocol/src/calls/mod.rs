@@ -17,6 +17,7 @@ pub mod arbitrate;
 pub mod close;
 pub mod compare;
 pub mod defend;
+pub mod demonstrate;
 pub mod examine;
 pub mod judge;
 pub mod kind;
@@ -64,6 +65,7 @@ kinds! {
     Defend(defend::DefendCall),
     Respond(respond::RespondCall),
     Judge(judge::JudgeCall),
+    Demonstrate(demonstrate::DemonstrateCall),
     Recheck(recheck::RecheckCall),
     Compare(compare::CompareCall),
     Stage(stage::StageCall),

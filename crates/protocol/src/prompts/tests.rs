@@ -10,19 +10,21 @@ use super::*;
 use crate::calls::close::CloseCall;
 use crate::calls::compare::{CompareCall, UncertainPair};
 use crate::calls::defend::{Challenged, DefendCall};
+use crate::calls::demonstrate::DemonstrateCall;
 use crate::calls::examine::ExamineCall;
-use crate::calls::judge::JudgeCall;
+use crate::calls::judge::{JudgeCall, RequestedDemonstration};
 use crate::calls::recheck::{Change, RecheckCall};
 use crate::calls::respond::{FailedCheck, Item, RespondCall};
 use crate::calls::review::ReviewCall;
 use crate::calls::same::{ComparedFinding, FindingPair, SameCall};
 use crate::replies::review::reader;
-use crate::replies::{close, compare, debate, recheck, response, ruling};
+use crate::replies::{close, compare, debate, demonstrate, recheck, response, ruling};
 use crate::request::{Guideline, RulingInForce, SourceFile, Task};
 use glee_model::domain::{
-    AgentName, Answer, AnswerStatus, Challenge, Disposition, Dispute, DisputeNumber,
-    EarlierDispute, ExaminationWord, Examined, Finding, FindingId, Grounds, Intent, Location,
-    PairId, RawFinding, Relation, Response, Ruler, Ruling, RulingRecord, RulingWord, Severity, Tag,
+    AgentName, Answer, AnswerStatus, Challenge, DemonstrationRequest, Disposition, Dispute,
+    DisputeNumber, EarlierDispute, ExaminationWord, Examined, Finding, FindingId, Grounds, Intent,
+    Location, PairId, RawFinding, Relation, Response, Role, Ruler, Ruling, RulingRecord,
+    RulingWord, Severity, Tag,
 };
 
 const NONCE: &str = "0123456789abcdeff0e1d2c3b4a59687";
@@ -200,6 +202,20 @@ fn judge() -> Task {
         precedents: Vec::new(),
         guidelines: Vec::new(),
         demonstrated: Vec::new(),
+        may_ask: Vec::new(),
+        requested: None,
+    })
+}
+
+fn demonstrate_task() -> Task {
+    Task::Demonstrate(DemonstrateCall {
+        dispute: Box::new(dispute()),
+        request: DemonstrationRequest {
+            from: Role::Reviewer,
+            question: "that a name from a request is not bound".into(),
+        },
+        files: vec![source("src/db.py", "def find(name):\n    pass\n")],
+        runners: Vec::new(),
     })
 }
 
@@ -359,6 +375,8 @@ fn earlier_rulings_reach_the_judge() {
             precedents: Vec::new(),
             guidelines: Vec::new(),
             demonstrated: Vec::new(),
+            may_ask: Vec::new(),
+            requested: None,
         })),
         None,
     )

@@ -7,6 +7,7 @@ pub mod closing;
 pub mod compare;
 pub mod coverage_report;
 pub mod debate;
+pub mod demonstrate;
 pub mod peer_review;
 pub mod recheck;
 pub mod reply;

@@ -45,8 +45,13 @@ pub enum ConfigError {
     },
     #[error("{place}only the project's file can set `{key}`")]
     OfProject { place: Origin, key: String },
-    #[error("{place}the project's file cannot set `{key}`")]
-    OfUser { place: Origin, key: String },
+    #[error("{place}the project's file cannot set `{key}`{}", to_value(.value.as_ref()))]
+    OfUser {
+        place: Origin,
+        key: String,
+        /// The value that is the user's; `None` if each value is.
+        value: Option<String>,
+    },
     #[error("{place}`agents` must be a list of agents")]
     AgentsNotAList { place: Origin },
     #[error("{place}the agent at `{path}` has no name")]
@@ -120,6 +125,10 @@ pub enum ConfigError {
     NotAHash(String),
 }
 
+fn to_value(value: Option<&String>) -> String {
+    value.map_or_else(String::new, |value| format!(" to `{value}`"))
+}
+
 impl ConfigError {
     pub fn value(place: Origin, key: &str, misfit: InvalidValue) -> Self {
         Self::Value {
@@ -150,8 +159,9 @@ impl Advice for ConfigError {
             Self::UnknownVariable { .. } => Some("`glee config list` shows every key".to_owned()),
             Self::Value { misfit, .. } => Some(misfit.hint()),
             Self::OfProject { .. } => Some(format!("set the key in `{PROJECT_FILE}`, or run `glee init`")),
-            Self::OfUser { key, .. } => {
-                Some(format!("set the key in your own file: `glee config set --user {key} <value>`"))
+            Self::OfUser { key, value, .. } => {
+                let value = value.as_deref().unwrap_or("<value>");
+                Some(format!("set the key in your own file: `glee config set --user {key} {value}`"))
             }
             Self::AgentsNotAList { .. } => Some(
                 "connect an agent with `glee connect <agent> --role coder|reviewer|judge|aggregator`".to_owned(),

@@ -165,7 +165,8 @@ section! {
         /// Commands that must pass after the coder's edits.
         pub verify: Vec<Vec<String>> as "As::<Commands>" = Vec::new(),
         /// Whether reviewers and coders may give a test with a finding or an answer, which Glee runs. Nobody is asked for
-        /// one without a runner.
+        /// one without a runner. With `required`, a mandatory bug or security finding does not block unless such a test
+        /// fails on the reviewed code; only the user's file can set it.
         pub demonstrations: Demonstrations = Demonstrations::Offered,
         /// The programs that run these tests, by name, each with the folder for new files. In the command, `{files}` stands
         /// for the path of the new file, `{name}` for its name without extension, `{folder}` for its folder, and `{junit}`
@@ -263,6 +264,8 @@ pub enum Demonstrations {
     /// An agent may give a test.
     #[default]
     Offered,
+    /// An agent may give a test, and a bug that none shows does not block.
+    Required,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -18,6 +18,7 @@ use glee_model::domain::event::{
     CallAnswer, CallId, DisputeEvent, Event, EventKind, Purpose, RunEvent,
 };
 use glee_model::domain::{DisputeNumber, ExitReason, RulingAudit, RunId, Spent, SpentByRuns};
+use glee_protocol::request::Task;
 
 /// The maximum number of requests to the judge for one ruling. Only an invalid answer leads to a second request.
 const ATTEMPTS: u32 = 2;
@@ -207,7 +208,7 @@ impl Workflow for AuditWorkflow {
             Some(CallAnswer::Invalid { error }) => Some(error.clone()),
             _ => None,
         };
-        let task = self.requests(dispute).judge(case);
+        let task = Task::Judge(self.requests(dispute).judge(case));
         // The judge of an audit has no backup, because the backup could be the agent that dismissed the finding.
         let prepared = self
             .resources

@@ -12,9 +12,9 @@ use glee_model::domain::{Agent, Loosened, Role, Route, Severity, Tag};
 use glee_model::rules::review::mandatory::is_mandatory;
 use glee_store::config::schema::values::GuidelineChoice;
 use glee_store::config::settings::{
-    Advisories, Budget, Consensus, Escalation, Fix, Issues, Judge, Limits, MaxAge, NotifySettings,
-    OlderFindings, OnDispute, Opinions, PrMode, PrSettings, ProjectSettings, Redaction,
-    ReviewSettings, Rulings, Sandbox, Settings, UiSettings, Validate, WatchSettings,
+    Advisories, Budget, Consensus, Demonstrations, Escalation, Fix, Issues, Judge, Limits, MaxAge,
+    NotifySettings, OlderFindings, OnDispute, Opinions, PrMode, PrSettings, ProjectSettings,
+    Redaction, ReviewSettings, Rulings, Sandbox, Settings, UiSettings, Validate, WatchSettings,
 };
 
 /// Returns what the settings `now` loosen against the settings `than`. The list is empty if a review with `now` is at
@@ -225,7 +225,7 @@ fn of_review(now: &ReviewSettings, than: &ReviewSettings, asked: usize) -> Vec<L
         add(true, "review.verify", text);
     }
     add(
-        *demonstrations < than.demonstrations,
+        *demonstrations == Demonstrations::Off && than.demonstrations != Demonstrations::Off,
         "review.demonstrations",
         "no demonstration of a finding is run".to_owned(),
     );

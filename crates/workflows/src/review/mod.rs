@@ -10,7 +10,7 @@ pub mod answer;
 #[cfg(any(test, feature = "testing"))]
 pub mod bench;
 pub mod code;
-mod demonstrations;
+pub mod demonstrations;
 pub mod disputes;
 pub mod findings;
 pub mod loosening;

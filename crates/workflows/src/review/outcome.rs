@@ -88,7 +88,7 @@ fn agent_failed(state: &ReviewState) -> bool {
                     // A failed repair call counts as a failure only if the commands of `review.verify` still
                     // fail.
                     Purpose::Repair { .. } => state.failing().next().is_some(),
-                    Purpose::Judge { dispute } => state
+                    Purpose::Judge { dispute } | Purpose::JudgeAgain { dispute } => state
                         .disputes
                         .get(dispute)
                         .is_some_and(|dispute| dispute.is_open()),
@@ -145,6 +145,7 @@ pub fn outcome(
             insisted: progress.insisted,
             earlier: progress.related,
             demonstrations: demonstrations::demonstrated(&progress.demonstrations),
+            undemonstrated: progress.undemonstrated,
         });
     }
     Some(Outcome {
@@ -576,8 +577,13 @@ fn failures(state: &ReviewState) -> Vec<Failure> {
     let mut failures: Vec<Failure> = Vec::new();
     let all = last_calls(state)
         .into_iter()
-        // Without an answer about an answer, the review is asked for again.
-        .filter(|(id, _)| !compares(&id.purpose) && !matches!(id.purpose, Purpose::Close { .. }))
+        // Without an answer about an answer, the review is asked for again. Without a demonstration that a judge asked
+        // for, the judge rules all the same, and says so.
+        .filter(|(id, _)| {
+            let purpose = &id.purpose;
+            !compares(purpose)
+                && !matches!(purpose, Purpose::Close { .. } | Purpose::Demonstrate { .. })
+        })
         .filter_map(|(id, call)| {
             let (error, hint, cause) = match &call.answer {
                 CallAnswer::Failed { error, hint, cause } => (error.clone(), hint.clone(), *cause),
@@ -586,7 +592,9 @@ fn failures(state: &ReviewState) -> Vec<Failure> {
             };
             let role = match id.purpose {
                 Purpose::Same { .. } => Role::Aggregator,
-                Purpose::Judge { .. } | Purpose::Compare { .. } => Role::Judge,
+                Purpose::Judge { .. } | Purpose::JudgeAgain { .. } | Purpose::Compare { .. } => {
+                    Role::Judge
+                }
                 _ if id.purpose.is_coder() => Role::Coder,
                 _ => Role::Reviewer,
             };

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::review::code::coder_changes::{Trees, last_tree};
 use crate::review::code::context::{self, can_read, cut};
 use crate::review::code::sources::Sources;
+use crate::review::demonstrations as side_tests;
 use crate::review::findings::recognition::{self, ClosingRulings};
 use crate::review::findings::round::MergeSettings;
 use crate::review::findings::round::RoundContext;
@@ -12,13 +13,14 @@ use crate::review::findings::unsure;
 use crate::review::state::ReviewState;
 use glee_model::domain::event::{CallAnswer, CallId, Purpose};
 use glee_model::domain::{
-    Agent, AnswerStatus, AskedFile, CodeContext, Demonstrated, Disposition, Dispute, Finding,
-    FindingId, RaisedIn, RawFinding, RunId, meanings, number_of,
+    Agent, AnswerStatus, AskedFile, CodeContext, Demonstrated, Disposition, Dispute, DisputeNumber,
+    Finding, FindingId, RaisedIn, RawFinding, RunId, meanings, number_of,
 };
 use glee_model::rules::review::demonstrations;
 use glee_protocol::calls::close::CloseCall;
 use glee_protocol::calls::compare::{CompareCall, UncertainPair};
 use glee_protocol::calls::defend::{Challenged, DefendCall};
+use glee_protocol::calls::demonstrate::DemonstrateCall;
 use glee_protocol::calls::examine::ExamineCall;
 use glee_protocol::calls::judge::JudgeCall;
 use glee_protocol::calls::parts::OfferedRunner;
@@ -148,12 +150,21 @@ impl RequestBuilder<'_> {
             Purpose::Enforce { .. } | Purpose::Reply { .. } | Purpose::Repair { .. } => {
                 self.respond(self.state.items(&call.agent, &call.purpose))
             }
-            Purpose::Judge { dispute } => self.judge(
-                self.state
-                    .disputes
-                    .get(dispute)
-                    .expect("a judge is asked about a dispute of the run"),
-            ),
+            Purpose::Judge { dispute } => {
+                let dispute = self.dispute(*dispute);
+                Task::Judge(JudgeCall {
+                    may_ask: side_tests::may_ask(self.state, dispute),
+                    ..self.judge(dispute)
+                })
+            }
+            Purpose::JudgeAgain { dispute } => {
+                let dispute = self.dispute(*dispute);
+                Task::Judge(JudgeCall {
+                    requested: side_tests::request(self.state, dispute.number),
+                    ..self.judge(dispute)
+                })
+            }
+            Purpose::Demonstrate { dispute } => self.demonstrate(self.dispute(*dispute)),
             Purpose::Recheck { .. } => self.recheck(call),
             Purpose::Compare { round } => self.compare(*round),
             _ => {
@@ -368,7 +379,23 @@ impl RequestBuilder<'_> {
         }
     }
 
-    pub fn judge(&self, dispute: &Dispute) -> Task {
+    fn dispute(&self, number: DisputeNumber) -> &Dispute {
+        let dispute = self.state.disputes.get(&number);
+        dispute.expect("a judge is asked about a dispute of the run")
+    }
+
+    fn demonstrate(&self, dispute: &Dispute) -> Task {
+        let request = side_tests::requested(self.state, dispute.number);
+        let request = request.expect("a side is asked for what a judge asks for");
+        Task::Demonstrate(DemonstrateCall {
+            request: request.clone(),
+            runners: self.runners(),
+            files: self.judge(dispute).files,
+            dispute: Box::new(dispute.clone()),
+        })
+    }
+
+    pub fn judge(&self, dispute: &Dispute) -> JudgeCall {
         let flagged = dispute.finding.raw.file.as_deref().unwrap_or_default();
         let round = dispute.finding.round;
         let named: BTreeSet<&str> = dispute.finding.raw.files().skip(1).collect();
@@ -398,7 +425,9 @@ impl RequestBuilder<'_> {
             .filter_map(|id| self.sources.guidelines.with_id(id))
             .cloned()
             .collect();
-        Task::Judge(JudgeCall {
+        JudgeCall {
+            may_ask: Vec::new(),
+            requested: None,
             dispute: Box::new(dispute.clone()),
             files,
             written,
@@ -408,7 +437,7 @@ impl RequestBuilder<'_> {
                 .findings()
                 .flat_map(|finding| self.demonstrated(finding.id))
                 .collect(),
-        })
+        }
     }
 
     /// Returns the version of a file that a judge receives. This version is from the start of the round in which

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use glee_agents::CallOutcome;
-use glee_model::domain::event::{CallAnswer, CallId, Purpose};
+use glee_model::domain::event::{CallAnswer, CallId};
 use glee_model::domain::{AgentName, Caps, Spent, SpentByRuns};
 use glee_model::rules::budget;
 use glee_store::config::settings::{Limits, Settings};
@@ -56,7 +56,7 @@ pub(crate) fn place(
     call: &CallId,
     running: usize,
 ) -> Place {
-    let is_judge = matches!(call.purpose, Purpose::Judge { .. });
+    let is_judge = call.purpose.judged().is_some();
     let jobs = settings.review.jobs.map_or(usize::MAX, |jobs| {
         usize::try_from(jobs).unwrap_or(usize::MAX)
     });

@@ -268,8 +268,24 @@ fn result(
             "mandatory": entry.settled.finding.mandatory,
             "raisedBy": entry.raised_by(),
             "confidence": raw.confidence,
+            "demonstrations": some(demonstrations(entry).as_slice()),
         },
     })
+}
+
+/// The tests of a result, and what they show.
+fn demonstrations(entry: &Entry<'_>) -> Vec<Value> {
+    let shown = entry.settled.demonstrations.iter();
+    let shown = shown.map(|one| {
+        json!({
+            "path": entry::line(&one.demonstration.path),
+            "runner": entry::line(&one.demonstration.runner),
+            "by": one.by,
+            "shows": one.result.to_string(),
+            "output": one.output().map(entry::block),
+        })
+    });
+    shown.collect()
 }
 
 fn fingerprints(entry: &Entry<'_>) -> Value {

@@ -7,6 +7,7 @@ use glee_model::domain::{
     Demonstrated, Dispute, Finding, Objector, Route, RulingRecord, Untrusted,
 };
 use glee_model::rules::review::objections;
+use glee_protocol::calls::judge::RequestedDemonstration;
 use glee_protocol::text::{markdown, printable};
 use glee_workspace::code::anchors::Excerpt;
 
@@ -79,6 +80,16 @@ impl Page {
             let code = snippet::excerpt(self.look, Color::Key, excerpt, String::new());
             self.text.push_str(&format!("{gap}{code}\n"));
         }
+    }
+
+    /// Appends the question of a judge to one side, and what the side answered.
+    pub(crate) fn requested(&mut self, requested: Option<&RequestedDemonstration>) {
+        let Some(RequestedDemonstration { request, answer }) = requested else {
+            return;
+        };
+        self.section(&format!("A judge asked the {} for a test", request.from));
+        self.body(2, &request.question);
+        self.body(2, answer);
     }
 
     /// Appends the tests of both sides, with their code and the end of their output.

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    AgentName, AnswerStatus, CodeRead, Comparison, Defended, DisputeNumber, Examined, FailureKind,
-    GivenPlace, PairComparison, PeerReview, RaisedIn, RawFinding, Recheck, Response, Ruling, Said,
-    Untrusted,
+    AgentName, AnswerStatus, CodeRead, Comparison, Defended, Demonstration, DemonstrationRequest,
+    DisputeNumber, Examined, FailureKind, GivenPlace, PairComparison, PeerReview, RaisedIn,
+    RawFinding, Recheck, Response, Ruling, Said, Untrusted,
 };
 
 /// The purpose of a call. Within a run, the purpose, the agent and the attempt identify a call.
@@ -58,6 +58,14 @@ pub enum Purpose {
     Judge {
         dispute: DisputeNumber,
     },
+    /// One side of a dispute is asked for the demonstration that a judge asks for.
+    Demonstrate {
+        dispute: DisputeNumber,
+    },
+    /// A judge rules after one side was asked for a demonstration.
+    JudgeAgain {
+        dispute: DisputeNumber,
+    },
     Recheck {
         round: u32,
     },
@@ -100,14 +108,32 @@ impl Purpose {
             | Self::Repair { round }
             | Self::Recheck { round }
             | Self::Compare { round } => Some(*round),
-            Self::Judge { .. } | Self::Stage { .. } | Self::Work | Self::Peer { .. } => None,
+            Self::Judge { .. }
+            | Self::Demonstrate { .. }
+            | Self::JudgeAgain { .. }
+            | Self::Stage { .. }
+            | Self::Work
+            | Self::Peer { .. } => None,
+        }
+    }
+
+    /// The dispute that a judge is asked about in the call.
+    pub fn judged(&self) -> Option<DisputeNumber> {
+        match self {
+            Self::Judge { dispute } | Self::JudgeAgain { dispute } => Some(*dispute),
+            _ => None,
         }
     }
 
     /// What the agent does in the call.
     pub fn activity(&self) -> String {
         let words = match self {
-            Self::Judge { dispute } => return format!("ruling on dispute {dispute}"),
+            Self::Judge { dispute } | Self::JudgeAgain { dispute } => {
+                return format!("ruling on dispute {dispute}");
+            }
+            Self::Demonstrate { dispute } => {
+                return format!("writing a test for dispute {dispute}");
+            }
             Self::Reply { dispute, .. } => return format!("replying in dispute {dispute}"),
             Self::Peer { cycle } => return format!("reviewing cycle {cycle}"),
             Self::Stage {
@@ -210,6 +236,8 @@ impl CallId {
             } => format!("reply-{dispute}-{answer}"),
             Purpose::Repair { round } => format!("repair-{round}"),
             Purpose::Judge { dispute } => format!("judge-{dispute}"),
+            Purpose::Demonstrate { dispute } => format!("demonstrate-{dispute}"),
+            Purpose::JudgeAgain { dispute } => format!("judge-{dispute}-again"),
             Purpose::Recheck { round } => format!("recheck-{round}"),
             Purpose::Compare { round } => format!("compare-{round}"),
             Purpose::Stage { part } => match part {
@@ -305,6 +333,17 @@ pub enum CallAnswer {
     },
     Judge {
         ruling: Ruling,
+    },
+    /// A judge asks one side for a demonstration before it rules.
+    Request {
+        request: DemonstrationRequest,
+    },
+    /// The demonstration that a judge asked for; absent if the side gives none.
+    Demonstrate {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        demonstration: Option<Box<Demonstration>>,
+        /// What the side says beside it.
+        said: Untrusted,
     },
     Recheck {
         checks: Vec<Recheck>,

@@ -413,6 +413,8 @@ pub enum ReviewEvent {
     Verified(Verified),
     /// Glee ran the demonstration of a finding or of the coder's answer on one tree, or refused to run it.
     DemonstrationRan(DemonstrationRun),
+    /// These mandatory findings do not block, because `review.demonstrations` is `required` and no test shows them.
+    Undemonstrated { findings: Vec<FindingId> },
 }
 
 /// Events of disputes. A review or a watch can open a dispute. While no run is active, commands such as `glee

@@ -17,6 +17,15 @@ pub struct Demonstration {
     pub code: Untrusted,
 }
 
+/// A judge's question before its ruling: one side is to show what it says by a demonstration.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DemonstrationRequest {
+    /// The side: `reviewer` or `coder`.
+    pub from: Role,
+    /// What the demonstration is to show.
+    pub question: Untrusted,
+}
+
 /// What a demonstration is to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -25,6 +34,16 @@ pub enum Claim {
     Defect,
     /// The test passes: what the finding says does not happen.
     NoDefect,
+}
+
+impl Claim {
+    /// What a demonstration shows that a judge asks a side for.
+    pub fn of_side(side: Role) -> Self {
+        match side {
+            Role::Coder => Self::NoDefect,
+            Role::Reviewer | Role::Judge | Role::Aggregator => Self::Defect,
+        }
+    }
 }
 
 /// On which tree a demonstration ran.
@@ -181,15 +200,8 @@ impl DemonstrationResult {
 impl Demonstrated {
     /// One line, as in `` `tests/test_total.py` of the reviewer: failed before, passes after ``.
     pub fn summary(&self) -> Untrusted {
-        let side = match self.by {
-            Role::Coder => "coder",
-            Role::Reviewer | Role::Judge | Role::Aggregator => "reviewer",
-        };
-        format!(
-            "`{}` of the {side}: {}",
-            self.demonstration.path, self.result
-        )
-        .into()
+        let Self { by, result, .. } = self;
+        format!("`{}` of the {by}: {result}", self.demonstration.path).into()
     }
 
     /// The output of the last run; `None` if nothing ran.

@@ -147,6 +147,9 @@ pub struct SettledFinding {
     /// The demonstrations of the finding and of the coder's answer that Glee ran, or refused to run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub demonstrations: Vec<Demonstrated>,
+    /// Whether the finding would block, but `review.demonstrations` is `required` and no test shows it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub undemonstrated: bool,
 }
 
 impl SettledFinding {
@@ -293,10 +296,32 @@ impl Outcome {
                 missing.join(", ")
             )
         });
-        [self.loosening(), self.not_sent(), missing]
-            .into_iter()
-            .flatten()
-            .collect()
+        [
+            self.undemonstrated(),
+            self.loosening(),
+            self.not_sent(),
+            missing,
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
+    /// What `review.demonstrations: required` has made optional, as in ``1 mandatory finding that no test shows does not
+    /// block (`review.demonstrations: required`)``.
+    fn undemonstrated(&self) -> Option<String> {
+        let findings = self.findings.iter();
+        let number = findings.filter(|settled| settled.undemonstrated).count();
+        let (verb, does) = if number == 1 {
+            ("finding that no test shows", "does")
+        } else {
+            ("findings that no test shows", "do")
+        };
+        (number > 0).then(|| {
+            format!(
+                "{number} mandatory {verb} {does} not block (`review.demonstrations: required`)"
+            )
+        })
     }
 
     /// How many open findings are older than the change, whether they block, and how many are at no such place, as in

@@ -4,6 +4,7 @@ use crate::domain::{
     Claim, Demonstrated, DemonstrationResult, DemonstrationRun, Inconclusive, Role, Ruling,
     RulingWord, TestEnd, TestRun, TestedTree,
 };
+use crate::rules::consensus::Category;
 
 /// How often a demonstration has to end in the same way on the reviewed tree.
 pub const RUNS: usize = 3;
@@ -114,6 +115,24 @@ pub fn unheard(ruling: &Ruling, runs: &[DemonstrationRun]) -> Option<String> {
     ))
 }
 
+/// Whether a mandatory finding does not block where a demonstration is required: it is a bug or a security finding, which a
+/// test can show, and none of its demonstrations fails on the reviewed tree. One that was not run says nothing of it.
+pub fn is_undemonstrated(category: Category, runs: &[DemonstrationRun]) -> bool {
+    let is_testable = matches!(category, Category::Bug | Category::Security);
+    let shown = demonstrated(runs);
+    let mut shown = shown.iter().map(|one| &one.result);
+    is_testable
+        && !shown.any(|result| {
+            let is_refused = matches!(
+                result,
+                DemonstrationResult::Inconclusive {
+                    why: Inconclusive::Refused(_)
+                }
+            );
+            result.failed_before() || is_refused
+        })
+}
+
 fn inconclusive(why: Inconclusive) -> DemonstrationResult {
     DemonstrationResult::Inconclusive { why }
 }
@@ -185,6 +204,40 @@ mod tests {
             command: "python3".to_owned(),
             runs: ends.iter().map(run).collect(),
             refused: None,
+        }
+    }
+
+    #[test]
+    fn what_is_not_blocked_where_a_demonstration_is_required() {
+        use Category::{Architecture, Bug, Performance, Security, TestCoverage};
+        let shown =
+            |ends: &[TestEnd]| vec![ran(Claim::Defect, TestedTree::Before, ends, Some(true))];
+        let mut refused = shown(&[]);
+        refused[0].refused = Some("no sandbox".to_owned());
+        let passing = ran(
+            Claim::NoDefect,
+            TestedTree::Before,
+            &[Passed; 3],
+            Some(true),
+        );
+        let rows = [
+            (Bug, Vec::new(), true),
+            (Security, Vec::new(), true),
+            (Architecture, Vec::new(), false),
+            (Performance, Vec::new(), false),
+            (TestCoverage, Vec::new(), false),
+            (Bug, shown(&[Failed; 3]), false),
+            (Bug, shown(&[Passed; 3]), true),
+            (Bug, shown(&[Broken]), true),
+            (Bug, refused, false),
+            (Bug, vec![passing], true),
+        ];
+        for (category, runs, expected) in rows {
+            assert_eq!(
+                is_undemonstrated(category, &runs),
+                expected,
+                "{category:?} {runs:?}"
+            );
         }
     }
 

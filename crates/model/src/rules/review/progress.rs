@@ -48,6 +48,8 @@ pub struct Progress {
     pub unanswered_checks: BTreeMap<AgentName, u32>,
     /// The runs of its demonstrations, in the order in which they were recorded.
     pub demonstrations: Vec<DemonstrationRun>,
+    /// Whether the finding does not block, because no demonstration shows it and one is required.
+    pub undemonstrated: bool,
 }
 
 /// What the coder's answer means for a finding.

@@ -1,7 +1,7 @@
 //! The reasons why a judge's answer is not a valid ruling.
 
 use crate::text::nonce::is_nonce;
-use glee_model::domain::{DisputeNumber, Ruling, RulingWord};
+use glee_model::domain::{DemonstrationRequest, DisputeNumber, Ruling, RulingWord};
 
 /// The reason why a judge's answer is not a valid ruling, with a message that is sent back to the judge.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -34,6 +34,8 @@ pub enum RulingError {
         field: &'static str,
         ruling: RulingWord,
     },
+    #[error("`demonstrate` has no side `reviewer` or `coder` in `from`, or no `question`")]
+    Request,
     #[error("the answer has rulings that contradict each other: {}", words(.0))]
     Contradiction(Vec<RulingWord>),
 }
@@ -79,7 +81,10 @@ pub(crate) enum DisputeMatch {
 
 #[derive(Clone, Debug)]
 pub struct Claimed {
+    /// ESCALATE without reasons if the judge only asks for a demonstration.
     pub ruling: Ruling,
+    /// The demonstration that the judge asks for before it rules.
+    pub request: Option<DemonstrationRequest>,
     /// Whether the agent gave the ruling as a closing line instead of JSON. The text before the closing line
     /// contains the rationale and citations.
     pub is_line: bool,

@@ -12,7 +12,9 @@ use std::io::{self, BufRead};
 use crate::replies::reply::{ReplyLine, Walk};
 use crate::replies::ruling::error::{Claimed, DisputeMatch, ExpectedRuling, RulingError};
 use crate::text::{LineKind, ScanState, location};
-use glee_model::domain::{DisputeNumber, Location, Ruling, RulingWord, Untrusted};
+use glee_model::domain::{
+    DemonstrationRequest, DisputeNumber, Location, Ruling, RulingWord, Untrusted,
+};
 
 const RATIONALE_CAP: usize = 256 << 10;
 
@@ -31,6 +33,28 @@ pub fn parse<R: BufRead>(
     nonce: Option<&str>,
     dispute: impl Into<Option<DisputeNumber>>,
 ) -> io::Result<Result<Ruling, RulingError>> {
+    Ok(match parse_answer(input, nonce, dispute)? {
+        Ok(JudgeReply::Ruling(ruling)) => Ok(ruling),
+        Ok(JudgeReply::Request(_)) => Err(RulingError::Missing),
+        Err(error) => Err(error),
+    })
+}
+
+/// What a judge answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum JudgeReply {
+    Ruling(Ruling),
+    /// The judge asks one side for a demonstration before it rules.
+    Request(DemonstrationRequest),
+}
+
+/// Reads a ruling as [`parse`] does, or in its place the question for a demonstration: a JSON object with the field
+/// `demonstrate`.
+pub fn parse_answer<R: BufRead>(
+    input: R,
+    nonce: Option<&str>,
+    dispute: impl Into<Option<DisputeNumber>>,
+) -> io::Result<Result<JudgeReply, RulingError>> {
     let asked = ExpectedRuling {
         nonce,
         dispute: dispute.into(),
@@ -205,11 +229,15 @@ impl Reasons {
 
     /// If the ruling has no rationale, the text before the ruling becomes the rationale. If the ruling is a
     /// closing line, the citations and the coder's evidence are read from the text before the closing line.
-    fn complete(self, claimed: Claimed) -> Ruling {
+    fn complete(self, claimed: Claimed) -> JudgeReply {
         let Claimed {
             mut ruling,
+            request,
             is_line,
         } = claimed;
+        if let Some(request) = request {
+            return JudgeReply::Request(request);
+        }
         if ruling.rationale.is_empty() {
             let text = self.text.trim();
             ruling.rationale = if self.left_out {
@@ -222,7 +250,7 @@ impl Reasons {
             ruling.citations = self.citations.into_iter().map(Untrusted::from).collect();
             ruling.coder_evidence = self.coder_evidence;
         }
-        ruling
+        JudgeReply::Ruling(ruling)
     }
 }
 

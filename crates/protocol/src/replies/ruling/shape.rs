@@ -2,22 +2,50 @@
 
 use crate::replies::ruling::error::{Claimed, DisputeMatch, ExpectedRuling, RulingError};
 use crate::text::json::LenientValue;
-use glee_model::domain::{FindingId, Grounds, Ruling, RulingWord, Tag, Untrusted};
+use glee_model::domain::{
+    DemonstrationRequest, FindingId, Grounds, Role, Ruling, RulingWord, Tag, Untrusted,
+};
 
-/// Reads a ruling from a JSON object. Returns `None` if the object has no field `ruling`.
+/// Reads a ruling from a JSON object. Returns `None` if the object has neither a field `ruling` nor a field `demonstrate`
+/// with a value.
 pub(super) fn object(text: &str, asked: ExpectedRuling<'_>) -> Option<DisputeMatch> {
     let object: LenientValue = serde_json::from_str(text).ok()?;
-    object.fields().iter().find(|(name, _)| name == "ruling")?;
+    let request = object.get(&["demonstrate"]);
+    let is_request = *request != LenientValue::Nothing;
+    if !is_request {
+        object.fields().iter().find(|(name, _)| name == "ruling")?;
+    }
     let claimed = asked.check(
         word(&object, "nonce").as_deref(),
         word(&object, "dispute").as_deref(),
     );
     Some(match claimed {
         Err(error) => DisputeMatch::Foreign(error),
-        Ok(()) => DisputeMatch::Own(ruling(&object).map(|ruling| Claimed {
-            ruling,
+        Ok(()) if is_request => DisputeMatch::Own(asked_for(request).map(|request| Claimed {
+            ruling: Ruling::bare(RulingWord::Escalate),
+            request: Some(request),
             is_line: false,
         })),
+        Ok(()) => DisputeMatch::Own(ruling(&object).map(|ruling| Claimed {
+            ruling,
+            request: None,
+            is_line: false,
+        })),
+    })
+}
+
+/// Reads the field `demonstrate`: an object with `from` and `question`.
+fn asked_for(field: &LenientValue) -> Result<DemonstrationRequest, RulingError> {
+    let from = match word(field, "from").unwrap_or_default().as_str() {
+        "reviewer" => Role::Reviewer,
+        "coder" => Role::Coder,
+        _ => return Err(RulingError::Request),
+    };
+    let question = field.get(&["question"]).string();
+    let question = question.and_then(|question| reason(&question));
+    Ok(DemonstrationRequest {
+        from,
+        question: question.ok_or(RulingError::Request)?,
     })
 }
 
@@ -33,6 +61,7 @@ pub(super) fn line(text: &str, asked: ExpectedRuling<'_>) -> Option<DisputeMatch
         Err(error) => DisputeMatch::Foreign(error),
         Ok(()) => DisputeMatch::Own(parse_word(word).map(|word| Claimed {
             ruling: Ruling::bare(word),
+            request: None,
             is_line: true,
         })),
     })

@@ -68,6 +68,9 @@ pub fn resolve(layers: &ConfigLayers) -> Result<Resolved, ConfigError> {
     Ok(Resolved { settings, values })
 }
 
+/// The value that only the user can set: with it, findings do not block that would block otherwise.
+const OF_USER: (&str, &str) = ("review.demonstrations", "required");
+
 fn value(layers: &ConfigLayers, key: &'static SettingKey) -> Result<Setting, ConfigError> {
     let name = key.name.as_str();
     let [user, project, variable, flag] = [
@@ -85,10 +88,16 @@ fn value(layers: &ConfigLayers, key: &'static SettingKey) -> Result<Setting, Con
             key: name.to_owned(),
         });
     }
-    if let Some(Setting { origin, .. }) = project.filter(|_| key.is_of_user()) {
+    let is_of_user = |given: &&Setting| {
+        let (guarded, value) = OF_USER;
+        key.is_of_user() || name == guarded && given.value == value
+    };
+    if let Some(Setting { origin, value }) = project.filter(is_of_user) {
+        let is_value = !key.is_of_user();
         return Err(ConfigError::OfUser {
             place: origin.clone(),
             key: name.to_owned(),
+            value: is_value.then(|| flow(value)),
         });
     }
     let default = Setting {

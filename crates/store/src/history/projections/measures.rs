@@ -119,7 +119,8 @@ impl Measures<'_> {
             | ReviewEvent::StillDisputed { .. }
             | ReviewEvent::BeforeImage { .. }
             | ReviewEvent::Verified { .. }
-            | ReviewEvent::DemonstrationRan(_) => Ok(()),
+            | ReviewEvent::DemonstrationRan(_)
+            | ReviewEvent::Undemonstrated { .. } => Ok(()),
         }
     }
 
@@ -557,7 +558,9 @@ fn role_of(purpose: &Purpose) -> Option<&'static str> {
         | Purpose::Examine { .. }
         | Purpose::Defend { .. }
         | Purpose::Recheck { .. } => Some("reviewer"),
-        Purpose::Judge { .. } | Purpose::Compare { .. } => Some("judge"),
+        Purpose::Judge { .. } | Purpose::JudgeAgain { .. } | Purpose::Compare { .. } => {
+            Some("judge")
+        }
         Purpose::Same { .. } => Some("aggregator"),
         _ => None,
     }

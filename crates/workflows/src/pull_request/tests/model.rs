@@ -12,10 +12,11 @@ use crate::pull_request::{
     Publication, Replies, RequestDispute, RequestReview, ThreadChange, plan, replies,
 };
 use glee_model::domain::{
-    Answer, AnswerStatus, Caps, Coverage, Disposition, Dispute, DisputeId, DisputeNumber, ExactFix,
-    ExitReason, Finding, FindingId, FindingState, Objector, Outcome, Proof, RawFinding, Response,
-    ReviewerReport, RuledBy, RuledFinding, RuledPlace, Ruler, Ruling, RulingRecord, RulingWord,
-    RunId, SettledFinding, Severity, SharedAnchor, SharedRuling, Tag, Untrusted, Usage,
+    Answer, AnswerStatus, Caps, Coverage, Demonstrated, Disposition, Dispute, DisputeId,
+    DisputeNumber, ExactFix, ExitReason, Finding, FindingId, FindingState, Objector, Outcome,
+    Proof, RawFinding, Response, ReviewerReport, RuledBy, RuledFinding, RuledPlace, Ruler, Ruling,
+    RulingRecord, RulingWord, RunId, SettledFinding, Severity, SharedAnchor, SharedRuling, Tag,
+    Untrusted, Usage,
 };
 use glee_store::config::settings::PrSettings;
 use glee_workspace::code::anchors::Blocks;
@@ -33,6 +34,8 @@ pub(super) struct Model {
     pub conversation: Conversation,
     /// What the reviewers raise. The anchors are computed from the texts.
     pub findings: Vec<Finding>,
+    /// What is shown of each finding.
+    pub demonstrations: Vec<Demonstrated>,
     pub settings: PrSettings,
     pub(crate) outcome_exit: Option<ExitReason>,
     /// The new disputes by the title of their finding.
@@ -80,6 +83,7 @@ impl Model {
             texts: BTreeMap::new(),
             files: Vec::new(),
             conversation: Conversation::default(),
+            demonstrations: Vec::new(),
             findings: Vec::new(),
             settings: PrSettings::default(),
             outcome_exit: None,
@@ -300,7 +304,8 @@ impl Model {
             lowered: None,
             insisted: false,
             earlier: Vec::new(),
-            demonstrations: Vec::new(),
+            demonstrations: self.demonstrations.clone(),
+            undemonstrated: false,
         }
     }
 

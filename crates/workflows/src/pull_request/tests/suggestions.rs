@@ -8,7 +8,7 @@ use crate::pull_request::marker;
 use crate::pull_request::placement::place;
 use crate::pull_request::tests::hostile::texts;
 use crate::pull_request::tests::model::{Model, comment};
-use glee_model::domain::Tag;
+use glee_model::domain::{Claim, Demonstrated, Demonstration, DemonstrationResult, Role, Tag};
 use glee_protocol::secrets::redact;
 use glee_protocol::text::{markup, printable};
 
@@ -88,6 +88,40 @@ fn hosts_that_can_apply_a_block_get_one() {
         assert!(comment.body.contains(shown), "{}", comment.body);
         assert_eq!(applied(TEXT, &comment), has_block.then(|| fixed.clone()));
         assert!(model.plan().is_empty());
+    }
+}
+
+#[test]
+fn a_comment_says_which_test_reproduces_the_finding() {
+    for (result, claim, expected) in [
+        (
+            DemonstrationResult::FailsBefore,
+            Claim::Defect,
+            "Reproduced by",
+        ),
+        (
+            DemonstrationResult::PassesAfter,
+            Claim::Defect,
+            "Reproduced by",
+        ),
+        (DemonstrationResult::Passes, Claim::NoDefect, "Test"),
+    ] {
+        let mut model = Model::new();
+        model.add_fix(PATH, TEXT, (5, 5), FIX);
+        let line = format!("{expected} `tests/test_digest.py` of the reviewer: {result}");
+        model.demonstrations = vec![Demonstrated {
+            by: Role::Reviewer,
+            claim,
+            demonstration: Demonstration {
+                runner: "unittest".to_owned(),
+                path: "tests/test_digest.py".to_owned(),
+                code: "".into(),
+            },
+            result,
+            runs: Vec::new(),
+        }];
+        let body = published(&mut model).body;
+        assert!(body.replace('\\', "").contains(&line), "{line}\n{body}");
     }
 }
 

@@ -5,7 +5,7 @@ use crate::pull_request::placement::CommentPlace;
 use crate::pull_request::standing::RequestStanding;
 use crate::pull_request::text::escape::{TEXT, TITLE, clean, code, line, names, prose_of as prose};
 use crate::pull_request::text::statement;
-use glee_model::domain::{ExactFix, SettledFinding, number_of};
+use glee_model::domain::{Claim, ExactFix, SettledFinding, number_of};
 use glee_protocol::text::{markup, printable};
 
 /// The maximum number of items of evidence.
@@ -208,7 +208,11 @@ pub(super) fn details(settled: &SettledFinding, block: Option<&str>, most: usize
         parts.push(format!("Evidence:\n\n{}", evidence.join("\n")));
     }
     let shown = settled.demonstrations.iter();
-    parts.extend(shown.map(|one| format!("Test {}", prose(&one.summary(), most))));
+    parts.extend(shown.map(|one| {
+        let is_shown = one.claim == Claim::Defect && one.result.failed_before();
+        let word = if is_shown { "Reproduced by" } else { "Test" };
+        format!("{word} {}", prose(&one.summary(), most))
+    }));
     let suggestion = settled.finding.other_suggestion();
     let fix = settled.finding.exact_fix.as_ref().map(ExactFix::shown);
     let fix = fix

@@ -1,13 +1,18 @@
 //! Says which demonstrations are due, from the state alone, and runs them (`running`).
 
-pub(crate) mod running;
+pub mod running;
 
 use crate::review::code::coder_changes::{last_tree, tree_before_round};
-use crate::review::state::ReviewState;
+use crate::review::state::{RecordedCall, ReviewState};
+use glee_model::domain::event::{CallAnswer, CallId, Purpose};
 use glee_model::domain::{
-    Claim, Demonstration, DemonstrationRun, Finding, FindingId, Objector, Role, TestRun, TestedTree,
+    Agent, AgentName, Claim, Demonstration, DemonstrationRequest, DemonstrationRun, Dispute,
+    DisputeNumber, Finding, FindingId, Objector, RawFinding, Role, TestRun, TestedTree,
 };
+use glee_model::rules::consensus::category;
 use glee_model::rules::review::demonstrations;
+use glee_protocol::calls::judge::RequestedDemonstration;
+use glee_store::config::settings::Demonstrations;
 
 /// A demonstration that has to run on a tree.
 #[derive(Clone, Debug, PartialEq)]
@@ -99,7 +104,10 @@ fn given(state: &ReviewState, finding: &Finding) -> Vec<DueDemonstration> {
     });
     let of_reviewer = finding.raw.demonstration.as_deref();
     let of_reviewer = of_reviewer.map(|given| (Role::Reviewer, Claim::Defect, given));
-    let given = of_reviewer.into_iter().chain(of_coder);
+    let own = state.dispute_of(finding.id);
+    let own = own.filter(|dispute| dispute.finding.id == finding.id);
+    let upon_request = own.and_then(|dispute| shown_upon_request(state, dispute.number));
+    let given = of_reviewer.into_iter().chain(of_coder).chain(upon_request);
     given
         .map(|(by, claim, demonstration)| DueDemonstration {
             finding: finding.id,
@@ -111,6 +119,133 @@ fn given(state: &ReviewState, finding: &Finding) -> Vec<DueDemonstration> {
             is_over: false,
         })
         .collect()
+}
+
+/// The mandatory findings that do not block, because a demonstration is required and none shows them. A finding that a ruling
+/// enforces, or about which a dispute is open, stays as it is. Without a runner, nobody could give one.
+pub(crate) fn undemonstrated(state: &ReviewState) -> Vec<FindingId> {
+    let review = &state.settings.review;
+    let is_required = review.demonstrations == Demonstrations::Required;
+    if !is_required || review.runners.is_empty() {
+        return Vec::new();
+    }
+    let lowered = state.findings.iter().filter(|finding| {
+        let RawFinding {
+            category: given,
+            rule,
+            title,
+            ..
+        } = &finding.raw;
+        let progress = state.progress(finding.id);
+        let is_decided = progress.has_dispute()
+            || progress.enforced_by().is_some()
+            || progress.still_disputed().is_some();
+        let category = category(given.as_deref(), rule.as_deref(), title.as_written());
+        finding.mandatory
+            && !is_decided
+            && demonstrations::is_undemonstrated(category, &progress.demonstrations)
+    });
+    lowered.map(|finding| finding.id).collect()
+}
+
+/// What a judge asks for before it rules. The first judge of a panel that asks, asks for all.
+pub(crate) fn requested(
+    state: &ReviewState,
+    dispute: DisputeNumber,
+) -> Option<&DemonstrationRequest> {
+    state.judges().find_map(|judge| {
+        let (_, call) = state.last_call(&judge.name, &Purpose::Judge { dispute })?;
+        match &call.answer {
+            CallAnswer::Request { request } => Some(request),
+            _ => None,
+        }
+    })
+}
+
+/// What a judge asked for, and what the side answered.
+pub(crate) fn request(
+    state: &ReviewState,
+    dispute: DisputeNumber,
+) -> Option<RequestedDemonstration> {
+    let request = requested(state, dispute)?.clone();
+    let answer = match asked(state, dispute).map(|(_, call)| &call.answer) {
+        Some(CallAnswer::Demonstrate {
+            demonstration: Some(given),
+            said,
+        }) => format!("It gave the test `{}`. {}", given.path, said.as_written()),
+        Some(CallAnswer::Demonstrate { said, .. }) => {
+            format!("It gave no test. {}", said.as_written())
+        }
+        Some(_) | None => "It gave no test, and no valid answer.".to_owned(),
+    };
+    Some(RequestedDemonstration {
+        request,
+        answer: answer.into(),
+    })
+}
+
+/// The sides that a judge may ask for a demonstration: each that can answer, once a dispute.
+pub(crate) fn may_ask(state: &ReviewState, dispute: &Dispute) -> Vec<Role> {
+    let has_runner = state.settings.review.offered_runners().next().is_some();
+    let has_code = dispute.finding.anchored().next().is_some();
+    if !has_runner || !has_code || asked(state, dispute.number).is_some() {
+        return Vec::new();
+    }
+    let sides = [Role::Reviewer, Role::Coder].into_iter();
+    sides
+        .filter(|side| speaker(state, dispute, *side).is_some())
+        .collect()
+}
+
+/// The agent that answers for a side: one that raised the finding, or the coder that objected. An embedded agent writes no
+/// tests.
+pub(crate) fn speaker<'a>(
+    state: &'a ReviewState,
+    dispute: &Dispute,
+    side: Role,
+) -> Option<&'a AgentName> {
+    let finding = &dispute.finding;
+    let mut agents = state.agents(side);
+    let speaker = agents.find(|agent: &&Agent| {
+        let speaks = match side {
+            Role::Coder => {
+                let mut items = state.of_coder(&agent.name, std::iter::once(finding.id));
+                dispute.objector.is_coder() && items.pop().is_some()
+            }
+            Role::Reviewer => finding.raised_by.contains(&agent.name),
+            Role::Judge | Role::Aggregator => false,
+        };
+        speaks && !agent.is_embedded() && !agent.is_caller()
+    });
+    speaker.map(|agent| &agent.name)
+}
+
+/// The last call in which a side was asked for a demonstration. A person who reopens the dispute does not start anew.
+pub(crate) fn asked(
+    state: &ReviewState,
+    dispute: DisputeNumber,
+) -> Option<(&CallId, &RecordedCall)> {
+    let purpose = Purpose::Demonstrate { dispute };
+    let mut calls = state.calls.iter().rev();
+    calls.find(|(id, _)| id.purpose == purpose)
+}
+
+/// The demonstration that a side gave because a judge asked for it.
+fn shown_upon_request(
+    state: &ReviewState,
+    dispute: DisputeNumber,
+) -> Option<(Role, Claim, &Demonstration)> {
+    let (id, call) = asked(state, dispute)?;
+    let CallAnswer::Demonstrate { demonstration, .. } = &call.answer else {
+        return None;
+    };
+    let is_coder = state.coders().any(|coder| *coder == id.agent);
+    let by = if is_coder {
+        Role::Coder
+    } else {
+        Role::Reviewer
+    };
+    Some((by, Claim::of_side(by), demonstration.as_deref()?))
 }
 
 /// The demonstrations that failed on the reviewed tree, after the coder says that the finding is implemented.

@@ -16,7 +16,7 @@ use glee_agents::calls::demonstration::{EndedTest, NotRun, Reports, TestJob, com
 use glee_agents::process::sandbox::confinement::Guarded;
 use glee_agents::{Agents, Stop, TranscriptFiles};
 use glee_model::domain::{
-    DemonstrationRun, Finding, TestEnd, TestRun, TestedTree, Untrusted, is_inside,
+    Demonstration, DemonstrationRun, Finding, TestEnd, TestRun, TestedTree, Untrusted, is_inside,
 };
 use glee_model::rules::review::demonstrations::RUNS;
 use glee_store::config::settings::{Limits, ReviewSettings, Runner};
@@ -143,13 +143,7 @@ fn prepared(
 fn misplaced(path: &str, runner: &Runner) -> Result<(), String> {
     let below = path.strip_prefix(&runner.folder);
     let below = below.and_then(|rest| rest.strip_prefix('/'));
-    let is_plain = is_inside(path)
-        && path.len() <= LONGEST_PATH
-        && !path.chars().any(|c| c.is_control() || c.is_whitespace())
-        && path
-            .split('/')
-            .all(|part| !part.is_empty() && !part.starts_with(['.', '-']));
-    if is_plain && below.is_some_and(|below| !below.is_empty()) {
+    if is_plain(path) && below.is_some_and(|below| !below.is_empty()) {
         Ok(())
     } else {
         Err(format!(
@@ -159,7 +153,27 @@ fn misplaced(path: &str, runner: &Runner) -> Result<(), String> {
     }
 }
 
-/// Adds the file to the copy. No folder on the way may be a link, and no file may be there.
+/// Whether a path is that of a file inside, without hidden folders and without white space.
+fn is_plain(path: &str) -> bool {
+    is_inside(path)
+        && path.len() <= LONGEST_PATH
+        && !path.chars().any(|c| c.is_control() || c.is_whitespace())
+        && path
+            .split('/')
+            .all(|part| !part.is_empty() && !part.starts_with(['.', '-']))
+}
+
+/// Writes a demonstration into the tree at `root`, as a new file. Fails with the reason why the file is not written: its
+/// path is not that of a file inside, a folder on the way is a link, or a file is there.
+pub fn keep(root: &Path, demonstration: &Demonstration) -> Result<(), String> {
+    let path = demonstration.path.as_str();
+    if !is_plain(path) {
+        return Err("its path is not that of a file of the tree".to_owned());
+    }
+    add(root, path, demonstration.code.as_written())
+}
+
+/// Adds the file to a tree. No folder on the way may be a link, and no file may be there.
 fn add(copy: &Path, path: &str, code: &str) -> Result<(), String> {
     let mut place = copy.to_owned();
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
@@ -179,8 +193,10 @@ fn add(copy: &Path, path: &str, code: &str) -> Result<(), String> {
         io::ErrorKind::AlreadyExists => "a file with its path exists".to_owned(),
         _ => error.to_string(),
     })?;
-    file.write_all(code.as_bytes())
-        .map_err(|error| error.to_string())
+    file.write_all(code.as_bytes()).map_err(|error| {
+        drop(fs::remove_file(place.join(name)));
+        error.to_string()
+    })
 }
 
 impl TestBench {

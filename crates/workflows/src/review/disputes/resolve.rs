@@ -5,6 +5,7 @@
 //! also escalated if two answers of the same judge contain no valid ruling, and if a DISMISS would close a security
 //! finding of a pull request: the next job has another history, in which only a person's ruling closes such a finding.
 
+use crate::review::demonstrations::requested;
 use crate::review::disputes::references::Support;
 use crate::review::findings::round::MergeSettings;
 use crate::review::requests::RequestBuilder;
@@ -24,7 +25,10 @@ pub fn due(
     review: &ReviewSettings,
 ) -> Option<RulingRecord> {
     let state = requests.state;
-    let purpose = Purpose::Judge { dispute };
+    let purpose = match requested(state, dispute) {
+        Some(_) => Purpose::JudgeAgain { dispute },
+        None => Purpose::Judge { dispute },
+    };
     let judges: Vec<JudgeAnswer<'_>> = state
         .judges()
         .map(|judge| {

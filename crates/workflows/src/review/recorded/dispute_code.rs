@@ -4,12 +4,14 @@ use std::path::Path;
 
 use crate::review::code::coder_changes::Trees;
 use crate::review::code::sources::Sources;
+use crate::review::demonstrations::request;
 use crate::review::disputes::references;
 use crate::review::state::ReviewState;
 use crate::run::redaction::Redaction;
 use glee_model::domain::event::Event;
 use glee_model::domain::{Demonstrated, Dispute, Untrusted};
 use glee_model::rules::review::demonstrations;
+use glee_protocol::calls::judge::RequestedDemonstration;
 use glee_workspace::code::anchors::Excerpt;
 
 /// The reviewed code of a dispute. The value is empty if the stored data of the run was deleted.
@@ -20,6 +22,8 @@ pub struct DisputeCode {
     pub cited: Vec<Excerpt>,
     /// The tests of both sides, and what they did.
     pub demonstrated: Vec<Demonstrated>,
+    /// The test that a judge asked one side for before its ruling.
+    pub requested: Option<RequestedDemonstration>,
 }
 
 impl DisputeCode {
@@ -53,6 +57,7 @@ impl DisputeCode {
             .collect();
         Self {
             demonstrated: demonstrated.collect(),
+            requested: request(&state, dispute.number),
             finding: sources.excerpt(finding),
             cited: references::cited(finding, &texts, &|path| {
                 sources.shown(finding.round, path).or_else(|| {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::review::demonstrations as side_tests;
 use crate::review::schedule::steps::{
     DisputeQuestion, ReviewEffect, ReviewStep, SchedulePolicy, ask, is_invalid,
 };
@@ -10,7 +11,7 @@ use crate::run::workflow::Step;
 use glee_model::domain::event::{CallAnswer, DisputeEvent, EventKind, Mode, Purpose, Settlement};
 use glee_model::domain::{
     Answer, Disposition, Dispute, DisputeNumber, Finding, FindingId, Person, Response, Route,
-    Ruler, RulingWord, Untrusted,
+    Ruler, RulingWord, TestedTree, Untrusted,
 };
 use glee_model::rules::review::progress::Stance;
 use glee_model::rules::review::{demonstrations, objections};
@@ -58,6 +59,8 @@ pub(crate) fn of_open<'a>(
     for step in open.flat_map(|dispute| of_dispute(state, policy, dispute)) {
         match step {
             Step::Effect(ReviewEffect::Settle(numbers)) => settled.extend(numbers),
+            // Each demonstration runs once, whatever dispute waits for it.
+            Step::Effect(ReviewEffect::Demonstrate(_)) if steps.contains(&step) => {}
             step => steps.push(step),
         }
     }
@@ -227,15 +230,38 @@ fn judges(state: &ReviewState, dispute: DisputeNumber) -> Vec<ReviewStep> {
     if state.judges().next().is_none() {
         return vec![Step::Prompt(DisputeQuestion::Ruling(dispute))];
     }
-    let asks: Vec<ReviewStep> = state
-        .judges()
-        .filter_map(|judge| ask(state, &judge.name, Purpose::Judge { dispute }, is_invalid))
-        .collect();
+    let mut asks = ask_judges(state, &Purpose::Judge { dispute });
     if asks.is_empty() {
-        vec![Step::Effect(ReviewEffect::Rule(dispute))]
-    } else {
-        asks
+        asks = requested(state, dispute);
     }
+    if asks.is_empty() {
+        asks.push(Step::Effect(ReviewEffect::Rule(dispute)));
+    }
+    asks
+}
+
+fn ask_judges(state: &ReviewState, purpose: &Purpose) -> Vec<ReviewStep> {
+    let judges = state.judges();
+    judges
+        .filter_map(|judge| ask(state, &judge.name, purpose.clone(), is_invalid))
+        .collect()
+}
+
+/// If a judge asked for a demonstration, one side is asked, its demonstration runs, and all judges are asked again.
+fn requested(state: &ReviewState, number: DisputeNumber) -> Vec<ReviewStep> {
+    let Some(request) = side_tests::requested(state, number) else {
+        return Vec::new();
+    };
+    let dispute = state.disputes.get(&number);
+    let speaker = dispute.and_then(|dispute| side_tests::speaker(state, dispute, request.from));
+    let purpose = Purpose::Demonstrate { dispute: number };
+    if let Some(step) = speaker.and_then(|agent| ask(state, agent, purpose, is_invalid)) {
+        return vec![step];
+    }
+    if side_tests::next(state, TestedTree::Before).is_some() {
+        return vec![Step::Effect(ReviewEffect::Demonstrate(TestedTree::Before))];
+    }
+    ask_judges(state, &Purpose::JudgeAgain { dispute: number })
 }
 
 /// Returns the settlement that follows from the last ruling on a dispute. If this ruling does not decide the

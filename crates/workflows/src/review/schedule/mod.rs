@@ -38,13 +38,14 @@ pub fn next_steps(
         return Vec::new();
     }
     let round = state.round();
-    let stages: [&dyn Fn() -> Vec<ReviewStep>; 15] = [
+    let stages: [&dyn Fn() -> Vec<ReviewStep>; 16] = [
         &|| reviews(state, round),
         &|| same(state, policy, round, RaisedIn::Review),
         &|| merge(state, round),
         &|| compare(state, policy, round),
         &|| debate(state, policy, round),
         &|| demonstrate(state, TestedTree::Before),
+        &|| undemonstrated(state),
         &|| coder(state, policy, round),
         &|| demonstrate(state, TestedTree::Before),
         &|| disputes::due(state, policy, parked),
@@ -258,6 +259,13 @@ fn demonstrate(state: &ReviewState, tested: TestedTree) -> Vec<ReviewStep> {
     let due = demonstrations::next(state, tested);
     let step = due.map(|_| Step::Effect(ReviewEffect::Demonstrate(tested)));
     step.into_iter().collect()
+}
+
+fn undemonstrated(state: &ReviewState) -> Vec<ReviewStep> {
+    if demonstrations::undemonstrated(state).is_empty() {
+        return Vec::new();
+    }
+    vec![Step::Effect(ReviewEffect::Undemonstrated)]
 }
 
 fn enforce(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {

@@ -40,6 +40,8 @@ pub enum ReviewEffect {
     Reply(DisputeNumber),
     /// Runs the next demonstration that is due on a tree.
     Demonstrate(TestedTree),
+    /// Records the findings that do not block, because no demonstration shows them.
+    Undemonstrated,
     Verify {
         round: u32,
     },

@@ -374,6 +374,14 @@ impl ReviewState {
                 let progress = self.progress_mut(run.finding);
                 progress.demonstrations.push(run.clone());
             }
+            ReviewEvent::Undemonstrated { findings } => {
+                for id in findings {
+                    self.progress_mut(*id).undemonstrated = true;
+                    if let Some(index) = self.place(*id) {
+                        self.findings[index].mandatory = false;
+                    }
+                }
+            }
         }
     }
 
@@ -510,7 +518,7 @@ impl ReviewState {
         self.reopened.insert(number);
         self.chosen.remove(&number);
         self.calls
-            .retain(|id, _| id.purpose != Purpose::Judge { dispute: number });
+            .retain(|id, _| id.purpose.judged() != Some(number));
     }
 
     /// What happened to a finding so far.

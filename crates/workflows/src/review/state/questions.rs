@@ -88,11 +88,9 @@ impl ReviewState {
             .filter(|dispute| dispute.is_open())
             .filter(|dispute| match (named, dispute.route) {
                 (Some(Route::Judge), Some(Route::Judge)) => {
-                    let dispute_asked = Purpose::Judge {
-                        dispute: dispute.number,
-                    };
+                    let mut calls = self.calls.keys();
                     !dispute.rulings.is_empty()
-                        && self.calls.keys().all(|id| id.purpose != dispute_asked)
+                        && calls.all(|id| id.purpose.judged() != Some(dispute.number))
                 }
                 (Some(_), _) => true,
                 (None, None) => is_fix && !self.is_judged_first(&dispute.finding),

@@ -10,6 +10,7 @@ use tracing::{Instrument as _, Span, info_span};
 use crate::review::code::coder_changes::{self, Trees};
 use crate::review::code::scripts::Scripts;
 use crate::review::code::sources::Sources;
+use crate::review::demonstrations;
 use crate::review::findings::{debate, pairs};
 use crate::review::outcome;
 use crate::review::plan::shard_limit;
@@ -130,8 +131,9 @@ impl Workflow for ReviewWorkflow {
         let agent = known
             .find(|agent| agent.name == id.agent)
             .expect("a call that is due names an agent of the plan");
-        // Only coders resume a session; reviewers and judges start each call without earlier context.
-        let session = self.state.coder_sessions.get(&id.agent).cloned();
+        // Only coders at work resume a session; all others start each call without earlier context.
+        let session = self.state.coder_sessions.get(&id.agent);
+        let session = session.filter(|_| id.purpose.is_coder()).cloned();
         let call = Box::new(Call {
             session,
             ..self.resources.call(id, agent, &plan.backups, task, again)?
@@ -153,6 +155,10 @@ impl Workflow for ReviewWorkflow {
         match effect {
             ReviewEffect::Verify { round } => return self.verify(*round).map(Some),
             ReviewEffect::Demonstrate(tested) => return self.demonstrate(*tested),
+            ReviewEffect::Undemonstrated => {
+                let findings = demonstrations::undemonstrated(&self.state);
+                self.append(ReviewEvent::Undemonstrated { findings })?;
+            }
             ReviewEffect::Merge { round } => self.merge(*round)?,
             ReviewEffect::Recognise { round } => self.recognise(*round)?,
             ReviewEffect::DebateRound {

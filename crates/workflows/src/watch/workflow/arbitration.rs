@@ -80,6 +80,8 @@ impl WatchWorkflow {
             precedents: Vec::new(),
             guidelines: Vec::new(),
             demonstrated: Vec::new(),
+            may_ask: Vec::new(),
+            requested: None,
         });
         Some(self.call(id, judge, task, cycle::why_again(&disputed.answers, id)))
     }

@@ -12,6 +12,7 @@ use crate::cli::style::{Color, Style};
 use glee_model::domain::{
     Advice as _, Demonstrated, DisputeId, DisputeNumber, ExitReason, RulingRef,
 };
+use glee_protocol::calls::judge::RequestedDemonstration;
 use glee_protocol::text::printable;
 use glee_store::config::files::rulings;
 use glee_store::history::queries::rows::DisputeRecord;
@@ -54,6 +55,9 @@ struct Shown<'a> {
     /// The tests of both sides, and what they did.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     demonstrations: &'a [Demonstrated],
+    /// The test that a judge asked one side for before its ruling, and what the side answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requested: Option<&'a RequestedDemonstration>,
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
@@ -82,6 +86,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let workspace = place::workspace(globals).ok();
     let mut code = code(record, source.is_some(), workspace.as_ref(), globals);
     let demonstrations = code.demonstrated.clone();
+    let requested = code.requested.clone();
     let shown = Shown {
         schema: 1,
         id,
@@ -90,6 +95,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         supersedes,
         superseded_by,
         demonstrations: &demonstrations,
+        requested: requested.as_ref(),
     };
     if args.output.json {
         stream::out(&pretty(&shown))?;
@@ -165,6 +171,7 @@ impl Page {
         let mut page = Self::new(look);
         page.head(record, source);
         page.dispute(&record.dispute, code.finding.as_ref(), &code.cited, columns);
+        page.requested(code.requested.as_ref());
         page.demonstrated(&code.demonstrated);
         page.end(record, source.is_some());
         page.later(shown, is_shared);

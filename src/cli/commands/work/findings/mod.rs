@@ -1,8 +1,9 @@
-//! `glee findings`, `glee show`, `glee answer`, `glee fix` and `glee dismiss`: commands about findings of recorded runs.
+//! `glee findings`, `glee show`, `glee answer`, `glee fix`, `glee dismiss` and `glee keep`: commands about findings of recorded runs.
 
 pub(crate) mod answer;
 pub(crate) mod dismiss;
 pub(crate) mod fix;
+pub(crate) mod keep;
 pub(crate) mod list;
 pub(crate) mod show;
 

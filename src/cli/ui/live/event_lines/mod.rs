@@ -372,6 +372,11 @@ impl EventLines {
                 let shown = demonstrations::alone(run);
                 vec![style.faint(format!("  {} `{path}` {shown}", run.finding))]
             }
+            ReviewEvent::Undemonstrated { findings } => {
+                let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
+                let text = format!("  no test shows {}", findings.join(", "));
+                vec![style.faint(text)]
+            }
         }
     }
 
@@ -446,10 +451,16 @@ impl EventLines {
             text = format!("{shard}: {text}");
         }
         match (&call.purpose, answer) {
-            (Purpose::Judge { dispute }, CallAnswer::Judge { .. }) => {
-                text = format!("ruled on dispute {dispute}")
-            }
-            (Purpose::Judge { dispute }, _) => text = format!("dispute {dispute}: {text}"),
+            (
+                Purpose::Judge { dispute } | Purpose::JudgeAgain { dispute },
+                CallAnswer::Judge { .. },
+            ) => text = format!("ruled on dispute {dispute}"),
+            (
+                Purpose::Judge { dispute }
+                | Purpose::JudgeAgain { dispute }
+                | Purpose::Demonstrate { dispute },
+                _,
+            ) => text = format!("dispute {dispute}: {text}"),
             _ => {}
         }
         let name = style.strong(self.name(&call.agent));

@@ -263,6 +263,10 @@ impl Replay<'_> {
                 let taken = of_round().filter(|verdict| Some(verdict.after) == after);
                 return taken.map(|verdict| verdict.event.clone()).collect();
             }
+            Step::Effect(ReviewEffect::Undemonstrated) => {
+                let findings = demonstrations::undemonstrated(&self.state);
+                Some(ReviewEvent::Undemonstrated { findings }.into())
+            }
             Step::Effect(ReviewEffect::Demonstrate(tested)) => {
                 let due = demonstrations::next(&self.state, *tested);
                 due.and_then(|due| self.demonstrated(&due))
@@ -411,7 +415,10 @@ impl Replay<'_> {
             Purpose::Enforce { .. } => "to implement what is enforced".to_owned(),
             Purpose::Reply { dispute, .. } => format!("to reply in dispute {dispute}"),
             Purpose::Repair { .. } => "to repair what its edits broke".to_owned(),
-            Purpose::Judge { dispute } => format!("to rule on dispute {dispute}"),
+            Purpose::Judge { dispute } | Purpose::JudgeAgain { dispute } => {
+                format!("to rule on dispute {dispute}")
+            }
+            Purpose::Demonstrate { dispute } => format!("for a test in dispute {dispute}"),
             Purpose::Recheck { .. } => "to check the changes".to_owned(),
             Purpose::Compare { .. } => "to compare findings with earlier disputes".to_owned(),
             _ => "outside of a review".to_owned(),
