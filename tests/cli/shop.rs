@@ -135,6 +135,89 @@ fn the_whole_job_is_seen_and_undone_byte_for_byte() {
     assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
 }
 
+/// Configures a runner below the shop's folder of tests, with this program.
+#[cfg(target_os = "linux")]
+fn with_runner(sandbox: &Sandbox, program: &str) {
+    let runner = format!(
+        "{{unittest: {{command: '{program} -m unittest {{files}}', folder: examples/shop/tests}}}}"
+    );
+    let set = sandbox.glee(&["config", "set", "--user", "review.runners", &runner]);
+    assert_eq!(set.code, 0, "{set}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn with_a_runner_flaws_fail_before_and_pass_after_and_the_test_of_an_objection_passes() {
+    for (program, shows) in [
+        ("python3", ["passes_after", "passes_after", "passes"]),
+        ("no-such-python3", ["inconclusive"; 3]),
+    ] {
+        let sandbox = shop(unchanged);
+        with_runner(&sandbox, program);
+        let outcome = review(&sandbox, 3);
+        // Tests change no ruling and no ending.
+        assert_eq!(
+            rulings(&outcome),
+            expected(&[
+                ("py-weak-hash", "DISMISS"),
+                ("py-tls-unverified", "ENFORCE"),
+                ("go-tls-unverified", "ESCALATE")
+            ])
+        );
+        let findings = outcome["findings"].as_array().expect("findings are a list");
+        let mut shown = BTreeMap::new();
+        for finding in findings {
+            let file = finding["file"].as_str().expect("a file");
+            for one in finding["demonstrations"].as_array().into_iter().flatten() {
+                shown.insert(file, (one["by"].as_str(), one["result"].as_str()));
+            }
+        }
+        let of = |by, result| (Some(by), Some(result));
+        let expected = BTreeMap::from([
+            ("examples/shop/orders/receipts.py", of("reviewer", shows[0])),
+            ("examples/shop/orders/settings.py", of("reviewer", shows[1])),
+            ("examples/shop/orders/catalog.py", of("coder", shows[2])),
+        ]);
+        assert_eq!(shown, expected, "{outcome:#}");
+        let receipts = findings
+            .iter()
+            .find(|finding| finding["file"] == "examples/shop/orders/receipts.py");
+        let receipts = receipts.expect("the flaw of the receipts");
+        let kept = sandbox.glee(&["keep", receipts["id"].as_str().expect("an id")]);
+        if program == "python3" {
+            assert_eq!(kept.code, 0, "{kept}");
+            insta::assert_snapshot!(
+                sandbox.read("examples/shop/tests/test_receipts_seal.py"),
+                @r#"
+            """Calls `seal` and watches `hashlib.md5`."""
+
+            import importlib
+            import os
+            import sys
+            import unittest
+            from unittest import mock
+
+            sys.path.insert(0, os.path.abspath("examples/shop"))
+
+
+            class Watched(unittest.TestCase):
+                def test_md5_is_not_called(self):
+                    try:
+                        importlib.import_module("hashlib")
+                    except ImportError:
+                        sys.modules["hashlib"] = mock.MagicMock()
+                    module = importlib.import_module("orders.receipts")
+                    with mock.patch.object(module, "hashlib") as package:
+                        module.seal(mock.MagicMock(), mock.MagicMock(), mock.MagicMock())
+                    package.md5.assert_not_called()
+            "#
+            );
+        } else {
+            assert_eq!(kept.code, 2, "{kept}");
+        }
+    }
+}
+
 #[test]
 fn without_the_cited_test_the_finding_is_enforced() {
     let sandbox = shop(|path, text| {

@@ -8,13 +8,15 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::answer::Body;
+use super::demonstration;
 use super::recheck::mistakes;
-use super::referee::cited;
+use super::referee::{Cited, cited};
 use crate::code::source::{self, SourceText};
 use crate::rules::catalog::{Catalog, CatalogError};
 use crate::rules::scan::{self, Hit, RuleEdit};
 use crate::rules::waiver::{Waiver, waiver};
-use glee_model::domain::{Answer, FindingId, Response, Untrusted};
+use glee_model::domain::{Answer, Demonstration, FindingId, Response, Untrusted};
+use glee_protocol::calls::parts::OfferedRunner;
 use glee_protocol::calls::respond::Item;
 
 /// For each finding, the fixer fixes at most this number of matches on one line.
@@ -22,11 +24,15 @@ const MOST_ON_A_LINE: usize = 16;
 
 enum Fix {
     Applied(String),
-    Waived(String, Vec<Untrusted>),
+    Waived(String, Vec<Untrusted>, Option<Demonstration>),
     Impossible(String),
 }
 
-pub(crate) fn respond(items: &[Item], root: &Path) -> Result<Body, CatalogError> {
+pub(crate) fn respond(
+    items: &[Item],
+    runners: &[OfferedRunner],
+    root: &Path,
+) -> Result<Body, CatalogError> {
     let files = items
         .iter()
         .filter_map(|item| item.finding.raw.file.as_deref());
@@ -49,7 +55,7 @@ pub(crate) fn respond(items: &[Item], root: &Path) -> Result<Body, CatalogError>
         done.insert(item.finding.id, Fix::Impossible(why));
     }
     for (file, items) in by_file {
-        done.extend(fix_file(&catalog, root, file, items));
+        done.extend(fix_file(&catalog, runners, root, file, items));
     }
     Ok(answer(items, &mut done))
 }
@@ -60,9 +66,9 @@ fn answer(items: &[Item], done: &mut BTreeMap<FindingId, Fix>) -> Body {
     for item in items {
         let id = item.finding.id;
         let mandatory = item.finding.mandatory || item.enforced.is_some();
-        let (answer, text, evidence) = match done.remove(&id) {
-            Some(Fix::Applied(text)) => (Answer::Implemented, text, Vec::new()),
-            Some(Fix::Waived(text, evidence)) => (
+        let (answer, text, evidence, demonstration) = match done.remove(&id) {
+            Some(Fix::Applied(text)) => (Answer::Implemented, text, Vec::new(), None),
+            Some(Fix::Waived(text, evidence, demonstration)) => (
                 if mandatory {
                     Answer::Disagree
                 } else {
@@ -70,12 +76,13 @@ fn answer(items: &[Item], done: &mut BTreeMap<FindingId, Fix>) -> Body {
                 },
                 text,
                 evidence,
+                demonstration,
             ),
             Some(Fix::Impossible(why)) if mandatory => {
                 notes.push(format!("{id} cannot be fixed: {why}"));
                 continue;
             }
-            Some(Fix::Impossible(why)) => (Answer::Discarded, why, Vec::new()),
+            Some(Fix::Impossible(why)) => (Answer::Discarded, why, Vec::new(), None),
             None => continue,
         };
         answers.push(Response {
@@ -83,7 +90,7 @@ fn answer(items: &[Item], done: &mut BTreeMap<FindingId, Fix>) -> Body {
             answer,
             text: text.into(),
             evidence,
-            demonstration: None,
+            demonstration,
         });
     }
     Body::Response {
@@ -95,6 +102,7 @@ fn answer(items: &[Item], done: &mut BTreeMap<FindingId, Fix>) -> Body {
 /// Applies the fixes of a file from bottom to top, so that a fix does not move the lines of the remaining fixes.
 fn fix_file(
     catalog: &Catalog,
+    runners: &[OfferedRunner],
     root: &Path,
     path: &str,
     mut items: Vec<&Item>,
@@ -107,6 +115,8 @@ fn fix_file(
     let original = source.text.clone();
     let mut fixing = Fixing {
         catalog,
+        runners,
+        root,
         path,
         text: original.clone(),
         fixed: Vec::new(),
@@ -133,6 +143,8 @@ fn all_impossible(items: &[&Item], why: String) -> Vec<(FindingId, Fix)> {
 
 struct Fixing<'a> {
     catalog: &'a Catalog,
+    runners: &'a [OfferedRunner],
+    root: &'a Path,
     path: &'a str,
     text: String,
     /// The fixed findings, each with its first and last line in the old text.
@@ -152,11 +164,15 @@ impl Fixing<'_> {
             && !reason.is_empty()
             && item.enforced.is_none()
         {
-            let evidence = cited(reason)
-                .iter()
-                .map(|cited| cited.to_string().into())
-                .collect();
-            return Fix::Waived(reason.clone(), evidence);
+            let all = cited(reason);
+            let evidence = all.iter().map(|cited| cited.to_string().into());
+            let demonstration = all.iter().find_map(|cited| match cited {
+                Cited::Code(test) => {
+                    demonstration::of_cited(test, self.path, self.runners, self.root)
+                }
+                Cited::Elsewhere(_) => None,
+            });
+            return Fix::Waived(reason.clone(), evidence.collect(), demonstration);
         }
         if hit.edit.is_none() {
             return Fix::Impossible(format!(

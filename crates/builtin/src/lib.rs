@@ -7,6 +7,8 @@
 mod answer;
 pub mod code;
 #[cfg(feature = "astgrep")]
+mod demonstration;
+#[cfg(feature = "astgrep")]
 mod fixer;
 #[cfg(feature = "astgrep")]
 mod recheck;
@@ -134,9 +136,9 @@ pub fn answer(name: &str, request: &[u8], root: &Path) -> Result<String, Builtin
 fn dispatch(request: &Request, root: &Path) -> Result<String, BuiltinError> {
     use glee_protocol::request::Task;
     let body = match &request.task {
-        Task::Review(ReviewCall { files, .. }) => reviewer::review(files, root)?,
+        Task::Review(ReviewCall { files, runners, .. }) => reviewer::review(files, runners, root)?,
         Task::Recheck(RecheckCall { changes, files }) => recheck::recheck(changes, files, root)?,
-        Task::Respond(RespondCall { items, .. }) => fixer::respond(items, root)?,
+        Task::Respond(RespondCall { items, runners, .. }) => fixer::respond(items, runners, root)?,
         Task::Judge(JudgeCall {
             dispute,
             files,

@@ -6,12 +6,19 @@ use std::path::Path;
 
 use super::answer::Body;
 use super::code::language;
+use crate::demonstration;
 use crate::rules::catalog::{Catalog, CatalogError};
-use crate::rules::scan::{Hit, RuleEdit, RuleScan, folded};
-use glee_model::domain::{CodeRead, RawFinding, Severity, Untrusted};
+use crate::rules::scan::{self, Hit, RuleEdit, RuleScan, folded};
+use crate::rules::waiver::waiver;
+use glee_model::domain::{CodeRead, Demonstration, RawFinding, Severity, Untrusted};
+use glee_protocol::calls::parts::OfferedRunner;
 use glee_protocol::request::SourceFile;
 
-pub(crate) fn review(files: &[SourceFile], root: &Path) -> Result<Body, CatalogError> {
+pub(crate) fn review(
+    files: &[SourceFile],
+    runners: &[OfferedRunner],
+    root: &Path,
+) -> Result<Body, CatalogError> {
     let catalog = Catalog::for_paths(root, files.iter().map(|file| file.path.as_str()))?;
     let mut findings = Vec::new();
     let mut unread = Vec::new();
@@ -22,11 +29,10 @@ pub(crate) fn review(files: &[SourceFile], root: &Path) -> Result<Body, CatalogE
         } = catalog.scan(&file.path, &file.text, None);
         unread.extend(why.map(|why| format!("{} {why}", file.path)));
         hits.retain(|hit| is_under_review(hit, file));
-        findings.extend(
-            folded(hits)
-                .into_iter()
-                .map(|hit| finding(&catalog, file, hit)),
-        );
+        findings.extend(folded(hits).into_iter().map(|hit| RawFinding {
+            demonstration: demonstrated(file, &hit, runners, root).map(Box::new),
+            ..finding(&catalog, file, hit)
+        }));
     }
     let read = if unread.is_empty() {
         files
@@ -71,6 +77,20 @@ fn finding(catalog: &Catalog, file: &SourceFile, hit: Hit) -> RawFinding {
         rule: Some(hit.rule),
         ..RawFinding::default()
     }
+}
+
+/// The test of a finding that the coder fixes. Where a waiver objects to the rule, the dispute is not about what the code does.
+fn demonstrated(
+    file: &SourceFile,
+    hit: &Hit,
+    runners: &[OfferedRunner],
+    root: &Path,
+) -> Option<Demonstration> {
+    let tree = scan::tree(&file.path, &file.text).filter(|_| !runners.is_empty())?;
+    let edit = hit.edit.as_ref().filter(|_| waiver(&tree, hit).is_none())?;
+    let lines = whole_lines(&file.text, &edit.range)?;
+    let fix = fixed(&file.text, edit, &lines)?;
+    demonstration::of_call(&file.path, &file.text, hit, &fix, runners, root)
 }
 
 fn suggestion(text: &str, hit: &Hit) -> Option<String> {

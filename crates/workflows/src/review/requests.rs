@@ -48,7 +48,13 @@ impl RequestBuilder<'_> {
         let agent = agents.find(|agent| agent.name == call.agent);
         let task = self.whole_task(call);
         if agent.is_some_and(Agent::is_embedded) {
-            return task;
+            return match task {
+                Task::Review(review) => Task::Review(ReviewCall {
+                    runners: self.runners(),
+                    ..review
+                }),
+                task => task,
+            };
         }
         let context = self.state.settings.review.context;
         // Whoever gave no answer to the first question may have missed code.

@@ -6,7 +6,7 @@ use std::hash::Hash;
 
 use crate::text::LenientValue;
 use crate::text::nonce::is_nonce;
-use glee_model::domain::{FindingId, PairId};
+use glee_model::domain::{Demonstration, FindingId, PairId};
 
 pub(crate) const TEXT_CAP: usize = 256 << 10;
 
@@ -123,6 +123,8 @@ pub struct More {
     pub severity: Option<String>,
     pub description: Option<String>,
     pub same_as: Option<String>,
+    /// The field of a JSON item; in prose, the demonstration is a block of the text.
+    pub demonstration: Option<Demonstration>,
 }
 
 pub(crate) struct Gathered<W: AnswerWord> {

@@ -17,7 +17,7 @@ use std::io::{self, BufRead};
 
 use crate::replies::closing::Closing;
 use crate::replies::reply::Walk;
-use crate::text::{LenientValue, ScanState};
+use crate::text::{LenientValue, ScanState, demonstration};
 use entry::{EntryId, Gathered, PROBLEMS_CAP, Placed, id_of};
 use glee_model::domain::{FindingId, number_of};
 use prose::Prose;
@@ -339,6 +339,7 @@ fn from_json<W: AnswerWord>(text: &str, names: &Names<W::Id>) -> Option<Gathered
             severity: item.get(&["revised_severity"]).word(),
             description: item.get(&["revised_description"]).string(),
             same_as: item.get(&["same_as"]).word(),
+            demonstration: demonstration::of_field(item.get(demonstration::FIELD)),
         };
         let text = text.trim().to_owned();
         let evidence = item.get(&["evidence"]).texts();

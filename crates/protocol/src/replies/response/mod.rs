@@ -21,11 +21,13 @@ pub fn parse<R: BufRead>(
              word: answer,
              mut text,
              evidence,
-             ..
+             more,
          }| Response {
             finding,
             answer,
-            demonstration: demonstration::take(&mut text),
+            demonstration: more
+                .demonstration
+                .or_else(|| demonstration::take(&mut text)),
             text: text.into(),
             evidence: evidence.into_iter().map(Untrusted::from).collect(),
         },

@@ -26,6 +26,19 @@ fn response(finding: u32, answer: Answer, text: &str, evidence: &[&str]) -> Resp
 }
 
 #[test]
+fn a_demonstration_is_a_block_of_prose_or_a_field_of_json() {
+    let block = "```demonstration path=tests/a.py runner=unittest\nimport a\n```\n";
+    let prose = format!("[F1] DISAGREE: no\n{block}GLEE-RESPONSE-END nonce=n0nce answers=1\n");
+    let json = r#"{"nonce":"n0nce","answers":[{"finding":"F1","answer":"DISAGREE","text":"no","demonstration":{"path":"tests/a.py","runner":"unittest","code":"import a"}}]}"#;
+    for answer in [prose.as_str(), json] {
+        let read = read(answer, &[1]);
+        let given = read.entries[0].demonstration.as_ref();
+        let given = given.map(|given| (given.path.as_str(), given.code.as_written()));
+        assert_eq!(given, Some(("tests/a.py", "import a\n")), "{answer}");
+    }
+}
+
+#[test]
 fn reads_the_three_answers() {
     let answer = read(
         "I went through all of them.\n\n\
