@@ -42,7 +42,7 @@ fn row(imports: &'static str, lines: &'static str, shows: &'static str) -> Row {
     }
 }
 
-const AGENT: &str = "#!/bin/sh\nhere=\"$(dirname \"$0\")/$GLEE_AGENT-$GLEE_TASK\"\ncat > /dev/null\n[ -e \"$here.sh\" ] && . \"$here.sh\"\nsed \"s/{nonce}/$GLEE_NONCE/g; s/{dispute}/$GLEE_DISPUTE/g\" \"$here\"\n";
+pub(crate) const AGENT: &str = "#!/bin/sh\nhere=\"$(dirname \"$0\")/$GLEE_AGENT-$GLEE_TASK\"\ncat > /dev/null\n[ -e \"$here.sh\" ] && . \"$here.sh\"\nsed \"s/{nonce}/$GLEE_NONCE/g; s/{dispute}/$GLEE_DISPUTE/g\" \"$here\"\n";
 
 impl Language {
     /// Runs the test of each row in a review without a coder.
@@ -164,7 +164,7 @@ fn without_test() -> Row {
     row("", "", "")
 }
 
-fn says(sandbox: &Sandbox, task: &str, text: &str) {
+pub(crate) fn says(sandbox: &Sandbox, task: &str, text: &str) {
     let bin = sandbox.root().with_file_name("bin");
     fs::write(bin.join(task), text).expect("an answer");
 }
@@ -224,6 +224,32 @@ fn unittest_tells_all_ends() {
     let language = python("python3 -m unittest {files}".to_owned(), UNITTEST);
     language.shows(&rows_of_python());
     language.shows(&[row("", "assert total([1] == 1", "inconclusive unclear")]);
+    language.passes_after(&row("", "self.assertEqual(total([1, 2, 3]), 6)", ""));
+    language.passes(&row("", "self.assertEqual(total([0, 1]), 1)", ""));
+}
+
+/// A program of the project that runs tests in its own way and writes a JUnit report.
+#[test]
+fn a_program_of_the_project_that_writes_junit_tells_all_ends() {
+    if !has("python3", &["-c", "import unittest"], "python3") {
+        return;
+    }
+    const PRODUCER: &str = "import sys\nimport unittest\nfrom xml.sax.saxutils import escape\n\nsys.path.insert(0, '.')\nreport, *files = sys.argv[1:]\nnames = [file[:-3].replace('/', '.') for file in files]\nresult = unittest.TestResult()\nunittest.defaultTestLoader.loadTestsFromNames(names).run(result)\nwith open(report, 'w') as out:\n    out.write('<testsuites><testsuite>')\n    for word, found in (('failure', result.failures), ('error', result.errors)):\n        for _, text in found:\n            out.write(f'<testcase name=\"t\"><{word}>{escape(text)}</{word}></testcase>')\n    for _ in range(result.testsRun - len(result.failures) - len(result.errors)):\n        out.write('<testcase name=\"t\"/>')\n    out.write('</testsuite></testsuites>')\nsys.exit(not result.wasSuccessful())\n";
+    const FILES: &[(&str, &str)] = &[
+        PYTHON[0],
+        PYTHON[1],
+        PYTHON[2],
+        ("tools/junit.py", PRODUCER),
+    ];
+    let language = Language {
+        files: FILES,
+        ..python(
+            "python3 tools/junit.py {junit} {files}".to_owned(),
+            UNITTEST,
+        )
+    };
+    language.shows(&rows_of_python());
+    language.shows(&[row("", "assert total([1] == 1", "inconclusive broken")]);
     language.passes_after(&row("", "self.assertEqual(total([1, 2, 3]), 6)", ""));
     language.passes(&row("", "self.assertEqual(total([0, 1]), 1)", ""));
 }

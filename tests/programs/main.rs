@@ -8,6 +8,8 @@
 #[cfg(target_os = "linux")]
 mod demonstrations;
 mod hooks;
+#[cfg(target_os = "linux")]
+mod labelled;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod python;

@@ -1,0 +1,8 @@
+import unittest
+
+from store import tree
+
+
+class Tree(unittest.TestCase):
+    def test_tree(self):
+        self.assertEqual(tree.depth((None, ((None, None), None))), 3)

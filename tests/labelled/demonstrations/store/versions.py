@@ -1,0 +1,9 @@
+"""Versions of packages."""
+
+
+def key(version):
+    return version.split(".")
+
+
+def newest(versions):
+    return max(versions, key=key)

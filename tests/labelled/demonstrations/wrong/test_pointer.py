@@ -1,0 +1,8 @@
+import unittest
+
+from store import pointer
+
+
+class Pointer(unittest.TestCase):
+    def test_pointer(self):
+        self.assertEqual(pointer.parts(""), [""])
