@@ -334,6 +334,57 @@ def end_to_end(program: Program, server: Server) -> list[str]:
                 *([] if len(settled) == 2 else [f"disputes: {settled}"])]
 
 
+INJECTED = '''import sqlite3
+import unittest
+
+from app import find
+
+
+class Injected(unittest.TestCase):
+    def test_a_name_is_no_query(self):
+        db = sqlite3.connect(":memory:")
+        db.execute("create table users (name)")
+        db.execute("insert into users values ('ada')")
+        self.assertIsNone(find(db, "' or '1'='1"))
+'''
+
+
+def demonstrated(program: Program, server: Server) -> list[str]:
+    """The judge asks the reviewer for a test before its ruling; the test fails, the finding is enforced, the coder fixes it,
+    and the test passes."""
+    with Scene(program, server) as scene:
+        runner = {"command": ["python3", "-m", "unittest", "{files}"], "folder": "checks"}
+        scene.configure([scene.agent(role, program, role) for role in ("reviewer", "coder", "judge")],
+                        review={"runners": {"unittest": runner}})
+        safe = '    return db.execute("select * from users where name = ?", (name,)).fetchone()'
+        judge = r'.*"nonce": "(?P<nonce>[0-9a-f]{32})", "dispute": 1\b'
+        answer = {"nonce": r"\g<nonce>", "dispute": 1}
+        request = {"from": "reviewer", "question": "that a name reaches the query"}
+        block = f"```demonstration path=checks/test_find.py runner=unittest\n{INJECTED}```"
+        read = {"do": "read", "path": str(scene.tree / "app.py")}
+        finding = "[MUST] app.py:5 The name becomes a part of the query\nGLEE-REVIEW-END nonce=\\g<nonce> findings=1"
+        objection = "[F1] DISAGREE: names come from our own form\n  Evidence: app.py:4\nGLEE-RESPONSE-END nonce=\\g<nonce> answers=1"
+        done = "[F1] IMPLEMENTED: it is a parameter\nGLEE-RESPONSE-END nonce=\\g<nonce> answers=1"
+        server.rules([
+            {"match": {"prompt": REVIEW}, "steps": [says("I read it.", read), says(finding)]},
+            {"match": {"prompt": ENFORCED}, "steps": edits(scene, done, (5, safe))},
+            {"match": {"prompt": RESPOND}, "reply": says(objection)},
+            {"match": {"prompt": asked("A judge has to rule.*asks the reviewer", "GLEE-DEMONSTRATE-END")},
+             "reply": says(f"It does.\n\n{block}\n\nGLEE-DEMONSTRATE-END nonce=\\g<nonce> answers=1")},
+            *structured(f"you may once ask one side{judge}",
+                        {**answer, "ruling": "ESCALATE", "rationale": "Only a run can tell.", "demonstrate": request}, "Asked."),
+            *structured(f"A judge asked one side{judge}",
+                        {**answer, "ruling": "ENFORCE", "rationale": "checks/test_find.py gets a row by no name."}, "Ruled."),
+            recheck("F1"),
+        ])
+        ran = scene.review("--arbitrate")
+        found = (ran.outcome.get("findings") or [{}])[0]
+        shown = [(one.get("by"), one.get("result")) for one in found.get("demonstrations", [])]
+        seen = (found.get("state"), shown)
+        expected = ("resolved", [("reviewer", "passes_after")])
+        return [*exits(ran, 0), *left(scene), *([] if seen == expected else [f"{seen}: {ran}"])]
+
+
 def apart(program: Program, server: Server) -> list[str]:
     """The whole job with a coder in a worktree: the tree is as it was until `glee runs apply`."""
     with Scene(program, server) as scene:
@@ -721,6 +772,7 @@ CASES: dict[str, Case] = {
     "no login": no_login,
     "whole job": end_to_end,
     "worktree": apart,
+    "demonstration": demonstrated,
     "watch": watched,
     "stop hook": stop_hook,
     "turn hook": turn_hook,
@@ -772,7 +824,7 @@ def cases(program: Program, only: list[str]) -> list[str]:
     if program.name != "claude":
         names = [name for name in names if name not in ONCE_ONLY]
     if program.name not in ("claude", "codex"):
-        names = [name for name in names if name != "turn hook"]
+        names = [name for name in names if name not in ("turn hook", "demonstration")]
     if program.name not in LISTS:
         names = [name for name in names if name != "integration"]
     return [name for name in names if not only or any(re.search(word, name) for word in only)]

@@ -127,10 +127,10 @@ class Scene:
         path = f"{program.bin}:{self.env['PATH']}"
         self.env = {**program.variables(self.home, self.server.url), **self.env, "PATH": path}
 
-    def configure(self, agents: list[dict[str, Any]]) -> None:
+    def configure(self, agents: list[dict[str, Any]], **settings: Any) -> None:
         path = self.home / ".config" / "glee" / "config.yml"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps({"version": 1, "agents": agents}))
+        path.write_text(json.dumps({"version": 1, "agents": agents, **settings}))
 
     def review(self, *words: str, during: Callable[[subprocess.Popen[str]], None] | None = None,
                **settings: str) -> Ran:
