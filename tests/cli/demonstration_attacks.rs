@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::net::{TcpListener, UdpSocket};
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::os::unix::net::UnixListener;
+use std::process::Command;
 
-use crate::demonstrations::Shop;
+use crate::demonstrations::{Shop, block};
 use crate::review::json;
 
 /// An attack: the reasons of which one is given, the path of the file (`{n}` is the number of the row), and what stands
@@ -367,4 +368,56 @@ fn a_demonstration_neither_changes_what_it_tests_nor_forges_its_verdict() {
         ),
     ];
     Place::new().holds(&rows);
+}
+
+/// Root has no limit of processes, so what an ordinary user is held to is tried as one.
+#[test]
+fn a_demonstration_of_an_ordinary_user_runs_and_is_held_as_well() {
+    const NOBODY: &str = "65534";
+    let is_root = fs::metadata("/proc/self").is_ok_and(|found| found.uid() == 0);
+    let switch = ["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups"];
+    let can_switch = Command::new("setpriv").args(switch).arg("true").status();
+    if !is_root || !can_switch.is_ok_and(|status| status.success()) {
+        return;
+    }
+    let shop = Shop::new();
+    let base = shop.sandbox.home().with_file_name("");
+    let rows = [
+        ("", "fails_before", ""),
+        (
+            "end = time.time() + 3\nwhile time.time() < end:\n    try:\n        if os.fork() == 0: time.sleep(9); os._exit(0)\n    except OSError: time.sleep(0.1)",
+            "inconclusive",
+            "took_too_much",
+        ),
+    ];
+    for (line, result, reason) in rows {
+        let code = attack(BROKEN, line).code.replace("total_{n}", "total");
+        shop.review(&block("tests/test_total.py", &code));
+        let owned = Command::new("chown")
+            .args(["-R", "65534:65534"])
+            .arg(&base)
+            .status();
+        assert!(owned.expect("chown starts").success());
+        let own = shop
+            .sandbox
+            .command(&["review", "shop", "--no-input", "--format", "json"]);
+        let mut command = Command::new("setpriv");
+        command
+            .args(switch)
+            .arg(own.get_program())
+            .args(own.get_args());
+        command.current_dir(shop.sandbox.root()).env_clear();
+        for (name, value) in own.get_envs() {
+            command.env(name, value.unwrap_or_default());
+        }
+        let output = command.output().expect("setpriv starts");
+        let text = String::from_utf8_lossy(&output.stdout);
+        let one = &json(&text)["findings"][0]["demonstrations"][0];
+        assert_eq!(one["result"], result, "{one:#}");
+        assert_eq!(
+            one["reason"].as_str().unwrap_or_default(),
+            reason,
+            "{one:#}"
+        );
+    }
 }
