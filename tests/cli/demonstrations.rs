@@ -137,6 +137,16 @@ fn a_test_that_fails_before_and_passes_after_closes_nothing_alone_and_is_shown_e
         assert!(shown.stdout.contains(says), "{args:?} {shown}");
     }
     assert_eq!(shop.glee(&["disputes", "verify"]).code, 0);
+    let stats = shop.glee(&["stats", "--json"]);
+    let all = json(&stats.stdout)["all"].clone();
+    let share = |name: &str| (all[name]["count"].clone(), all[name]["of"].clone());
+    assert_eq!(share("demonstrated"), (1.into(), 1.into()), "{stats}");
+    assert_eq!(share("fixed_by_test"), (1.into(), 1.into()), "{stats}");
+    assert_eq!(
+        share("dismissed_despite_test"),
+        (0.into(), 1.into()),
+        "{stats}"
+    );
     // A replay runs nothing, and shows the same.
     let replayed = shop.glee(&["runs", "replay", "last"]);
     assert_eq!(replayed.code, 0, "{replayed}");
@@ -186,6 +196,9 @@ fn a_dismissal_that_says_nothing_of_the_failing_test_waits_for_a_person() {
         );
         let shown = shop.glee(&["disputes", "show", "1"]);
         assert!(shown.stdout.contains("AssertionError: 5 != 6"), "{shown}");
+        let stats = shop.glee(&["stats", "--json"]);
+        let despite = &json(&stats.stdout)["all"]["dismissed_despite_test"];
+        assert_eq!(despite["count"], i32::from(code == 0), "{stats}");
         let replayed = shop.glee(&["runs", "replay", "last"]);
         assert_eq!(replayed.code, code, "{replayed}");
         assert!(!replayed.stdout.contains("differs"), "{replayed}");

@@ -94,6 +94,12 @@ pub struct Measures {
     pub fixed: Share,
     /// The share of fixed findings whose fix was undone, or was reversed because of a later finding.
     pub reverted: Share,
+    /// The share of findings of which a test failed on the reviewed code (`review.runners`).
+    pub demonstrated: Share,
+    /// The share of demonstrated findings whose test passes after the change.
+    pub fixed_by_test: Share,
+    /// The share of demonstrated findings that a ruling dismissed all the same.
+    pub dismissed_despite_test: Share,
     pub calls: u64,
     /// The number of calls whose cost is unknown. Calls of unknown cost are not included in the field `usd`.
     pub unpriced_calls: u64,
@@ -136,6 +142,9 @@ impl Measures {
             confirmed_by_audit: Share::new(tally.confirmed, tally.audited),
             fixed: Share::new(tally.fixed.saturating_sub(tally.reverted), tally.raised),
             reverted: Share::new(tally.reverted, tally.fixed),
+            demonstrated: Share::new(tally.demonstrated, tally.raised),
+            fixed_by_test: Share::new(tally.proven, tally.demonstrated),
+            dismissed_despite_test: Share::new(tally.outruled, tally.demonstrated),
             calls: tally.calls,
             unpriced_calls: tally.unpriced,
             millis: tally.millis,

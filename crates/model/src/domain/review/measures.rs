@@ -73,6 +73,12 @@ pub struct FindingTally {
     pub audited: u64,
     /// The audit rulings that agree with the audited ruling.
     pub confirmed: u64,
+    /// The findings of which a test failed on the reviewed code.
+    pub demonstrated: u64,
+    /// The demonstrated findings whose test passes after the change.
+    pub proven: u64,
+    /// The demonstrated findings that a ruling dismissed.
+    pub outruled: u64,
     pub calls: u64,
     /// The calls whose cost is unknown.
     pub unpriced: u64,

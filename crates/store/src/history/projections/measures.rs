@@ -13,9 +13,11 @@ use glee_model::domain::event::{
     CallAnswer, CallId, DisputeEvent, Event, EventKind, Purpose, ReviewEvent, RunEvent,
 };
 use glee_model::domain::{
-    Agent, Answer, CallMetadata, Disposition, Dispute, DisputeNumber, Finding, FindingId,
-    ProblemKey, Response, Role, Ruler, RulingRecord, RulingWord, RunId, Usage,
+    Agent, Answer, CallMetadata, DemonstrationRun, Disposition, Dispute, DisputeNumber, Finding,
+    FindingId, ProblemKey, Response, Role, Ruler, RulingRecord, RulingWord, RunId, TestEnd,
+    TestedTree, Usage,
 };
+use glee_model::rules::review::demonstrations;
 
 /// The name that the history stores if the model of an agent is unknown.
 const UNKNOWN: &str = "unknown";
@@ -119,8 +121,8 @@ impl Measures<'_> {
             | ReviewEvent::StillDisputed { .. }
             | ReviewEvent::BeforeImage { .. }
             | ReviewEvent::Verified { .. }
-            | ReviewEvent::DemonstrationRan(_)
             | ReviewEvent::Undemonstrated { .. } => Ok(()),
+            ReviewEvent::DemonstrationRan(run) => self.demonstrate(run),
         }
     }
 
@@ -161,6 +163,23 @@ impl Measures<'_> {
             | DisputeEvent::RulingEnded { .. }
             | DisputeEvent::AuditStarted { .. } => Ok(()),
         }
+    }
+
+    /// A test that fails on the reviewed code runs again after a change.
+    fn demonstrate(&self, run: &DemonstrationRun) -> rusqlite::Result<()> {
+        let (sql, is_true) = match run.tested {
+            TestedTree::Before => (
+                "UPDATE measured SET demonstrated = demonstrated OR ?3 WHERE run = ?1 AND finding = ?2",
+                demonstrations::result(run, None).failed_before(),
+            ),
+            TestedTree::After => (
+                "UPDATE measured SET proven = ?3 WHERE run = ?1 AND finding = ?2",
+                run.runs
+                    .last()
+                    .is_some_and(|last| last.end == TestEnd::Passed),
+            ),
+        };
+        self.change(run.finding, sql, &[&is_true])
     }
 
     fn day(&self) -> String {

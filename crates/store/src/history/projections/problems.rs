@@ -148,17 +148,19 @@ pub(crate) const STRONGER: &str = "ON CONFLICT DO UPDATE SET model = excluded.mo
 
 pub(crate) const TALLY: &str = "
     INSERT INTO tally (kind, name, day, raised, shared, alone, disputed, upheld, dismissed, judged, checked, overturned,
-        fixed, reverted, audited, confirmed)
+        fixed, reverted, audited, confirmed, demonstrated, proven, outruled)
     SELECT kind, name, day, ?2 * sum(raised), ?2 * sum(shared), ?2 * sum(alone), ?2 * sum(disputed), ?2 * sum(upheld),
         ?2 * sum(dismissed), ?2 * sum(judged), ?2 * sum(checked), ?2 * sum(overturned), ?2 * sum(fixed),
-        ?2 * sum(reverted), ?2 * sum(audited), ?2 * sum(confirmed)
+        ?2 * sum(reverted), ?2 * sum(audited), ?2 * sum(confirmed), ?2 * sum(demonstrated), ?2 * sum(proven),
+        ?2 * sum(outruled)
     FROM addend WHERE number = ?1 GROUP BY kind, name, day
     ON CONFLICT DO UPDATE SET raised = raised + excluded.raised, shared = shared + excluded.shared,
         alone = alone + excluded.alone, disputed = disputed + excluded.disputed, upheld = upheld + excluded.upheld,
         dismissed = dismissed + excluded.dismissed, judged = judged + excluded.judged,
         checked = checked + excluded.checked, overturned = overturned + excluded.overturned,
         fixed = fixed + excluded.fixed, reverted = reverted + excluded.reverted, audited = audited + excluded.audited,
-        confirmed = confirmed + excluded.confirmed";
+        confirmed = confirmed + excluded.confirmed, demonstrated = demonstrated + excluded.demonstrated,
+        proven = proven + excluded.proven, outruled = outruled + excluded.outruled";
 
 pub(crate) const PAIR: &str = "
     INSERT INTO pair (kind, one, other, day, compared, agreed)

@@ -38,7 +38,7 @@ impl Journal {
         kind: TallyKind,
         since: Option<Date>,
     ) -> Result<Vec<(String, FindingTally)>, JournalError> {
-        const COUNTS: [&str; 19] = [
+        const COUNTS: [&str; 22] = [
             "raised",
             "shared",
             "alone",
@@ -52,6 +52,9 @@ impl Journal {
             "reverted",
             "audited",
             "confirmed",
+            "demonstrated",
+            "proven",
+            "outruled",
             "calls",
             "unpriced",
             "millis",
@@ -81,12 +84,15 @@ impl Journal {
                 reverted: sum(10)?,
                 audited: sum(11)?,
                 confirmed: sum(12)?,
-                calls: sum(13)?,
-                unpriced: sum(14)?,
-                millis: sum(15)?,
-                input_tokens: sum(16)?,
-                output_tokens: sum(17)?,
-                micros: sum(18)?,
+                demonstrated: sum(13)?,
+                proven: sum(14)?,
+                outruled: sum(15)?,
+                calls: sum(16)?,
+                unpriced: sum(17)?,
+                millis: sum(18)?,
+                input_tokens: sum(19)?,
+                output_tokens: sum(20)?,
+                micros: sum(21)?,
             };
             Ok((row.get(0)?, tally))
         })

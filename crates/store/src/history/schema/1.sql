@@ -189,7 +189,8 @@ CREATE TABLE participant (
 
 -- The findings, by their problems. A problem counts once, whatever number of findings it has. `day` is the day (UTC) on
 -- which the finding was raised. `side` is the result of the dispute, `judged` the ruling of the judges, and `person` the
--- ruling of a person. Without a decision, these columns are NULL.
+-- ruling of a person. Without a decision, these columns are NULL. `demonstrated` is 1 if a test failed on the reviewed code,
+-- and `proven` is 1 if it passes after the last change.
 CREATE TABLE measured (
     run         TEXT NOT NULL,
     finding     INTEGER NOT NULL,
@@ -207,6 +208,8 @@ CREATE TABLE measured (
     changed     INTEGER NOT NULL DEFAULT 0,
     objected    INTEGER NOT NULL DEFAULT 0,
     undone      INTEGER NOT NULL DEFAULT 0,
+    demonstrated INTEGER NOT NULL DEFAULT 0,
+    proven      INTEGER NOT NULL DEFAULT 0,
     fixed       INTEGER AS (implemented AND changed AND NOT objected) VIRTUAL,
     PRIMARY KEY (run, finding)
 ) STRICT, WITHOUT ROWID;
@@ -258,6 +261,9 @@ CREATE TABLE tally (
     reverted   INTEGER NOT NULL DEFAULT 0,
     audited    INTEGER NOT NULL DEFAULT 0,
     confirmed  INTEGER NOT NULL DEFAULT 0,
+    demonstrated INTEGER NOT NULL DEFAULT 0,
+    proven     INTEGER NOT NULL DEFAULT 0,
+    outruled   INTEGER NOT NULL DEFAULT 0,
     calls      INTEGER NOT NULL DEFAULT 0,
     unpriced   INTEGER NOT NULL DEFAULT 0,
     millis     INTEGER NOT NULL DEFAULT 0,
@@ -293,7 +299,10 @@ SELECT p.number, first.day, first.category, first.cwe,
             AND r.fixed))
      FROM (SELECT x.undone, x.run, x.finding, max(x.day || ' ' || x.run || printf(' %010d', x.finding))
            FROM measured x INDEXED BY measured_implemented
-           WHERE x.problem = p.number AND x.implemented = 1 AND x.fixed) last) AS repair
+           WHERE x.problem = p.number AND x.implemented = 1 AND x.fixed) last) AS repair,
+    EXISTS (SELECT 1 FROM measured t INDEXED BY measured_problem
+        WHERE t.problem = p.number AND t.demonstrated) AS demonstrated,
+    EXISTS (SELECT 1 FROM measured t INDEXED BY measured_problem WHERE t.problem = p.number AND t.proven) AS proven
 FROM problem p JOIN measured first ON first.run = p.run AND first.finding = p.finding
 WHERE p.alias_of IS NULL;
 
@@ -313,7 +322,10 @@ SELECT p.number, p.day, p.category, p.cwe,
     p.repair IS NOT NULL AS fixed,
     p.repair IS 2 AS reverted,
     (SELECT count(a.side) FROM audit a WHERE a.dispute = p.dispute AND d.judged IS NOT NULL) AS audited,
-    (SELECT count(*) FROM audit a WHERE a.dispute = p.dispute AND a.side = d.judged) AS confirmed
+    (SELECT count(*) FROM audit a WHERE a.dispute = p.dispute AND a.side = d.judged) AS confirmed,
+    p.demonstrated,
+    p.proven,
+    p.demonstrated AND d.side IS 'dismissed' AS outruled
 FROM counted p LEFT JOIN measured d ON d.dispute = p.dispute;
 
 -- The same for each judge that ruled on a dispute about the problem: here the decision is the judge's own.
@@ -328,36 +340,37 @@ SELECT f.number, f.day, j.judge, j.model, f.raised, f.shared, f.alone, f.dispute
     (SELECT count(a.side) FROM audit a
      WHERE a.dispute = d.dispute AND a.judge <> j.judge AND j.side IS NOT NULL) AS audited,
     (SELECT count(*) FROM audit a
-     WHERE a.dispute = d.dispute AND a.judge <> j.judge AND a.side = j.side) AS confirmed
+     WHERE a.dispute = d.dispute AND a.judge <> j.judge AND a.side = j.side) AS confirmed,
+    f.demonstrated, f.proven, f.demonstrated AND j.side IS 'dismissed' AS outruled
 FROM fact f
     JOIN measured d INDEXED BY measured_problem ON d.problem = f.number AND d.dispute > 0
     JOIN judgement j ON j.dispute = d.dispute;
 
 CREATE VIEW addend AS
 SELECT number, 'all' AS kind, '' AS name, day, raised, shared, alone, disputed, upheld, dismissed, judged, checked,
-    overturned, fixed, reverted, audited, confirmed FROM fact
+    overturned, fixed, reverted, audited, confirmed, demonstrated, proven, outruled FROM fact
 UNION ALL
 SELECT number, 'category', category, day, raised, shared, alone, disputed, upheld, dismissed, judged, checked,
-    overturned, fixed, reverted, audited, confirmed FROM fact
+    overturned, fixed, reverted, audited, confirmed, demonstrated, proven, outruled FROM fact
 UNION ALL
 SELECT number, 'cwe', cwe, day, raised, shared, alone, disputed, upheld, dismissed, judged, checked,
-    overturned, fixed, reverted, audited, confirmed FROM fact WHERE cwe IS NOT NULL
+    overturned, fixed, reverted, audited, confirmed, demonstrated, proven, outruled FROM fact WHERE cwe IS NOT NULL
 UNION ALL
 SELECT f.number, 'reviewer', o.reviewer, day, raised, shared, alone, disputed, upheld, dismissed, judged,
-    checked, overturned, fixed, reverted, audited, confirmed
+    checked, overturned, fixed, reverted, audited, confirmed, demonstrated, proven, outruled
 FROM fact f JOIN opinion o ON o.problem = f.number AND o.said = 'raised'
 UNION ALL
 SELECT f.number, 'model', o.model, day, raised, shared, alone, disputed, upheld, dismissed, judged, checked,
-    overturned, fixed, reverted, audited, confirmed
+    overturned, fixed, reverted, audited, confirmed, demonstrated, proven, outruled
 FROM fact f JOIN opinion o ON o.problem = f.number AND o.said = 'raised'
 WHERE NOT EXISTS (SELECT 1 FROM opinion p WHERE p.problem = o.problem AND p.reviewer < o.reviewer
     AND p.model = o.model AND p.said = 'raised')
 UNION ALL
 SELECT number, 'judge', judge, day, raised, shared, alone, disputed, upheld, dismissed, judged, checked,
-    overturned, fixed, reverted, audited, confirmed FROM ruling_fact
+    overturned, fixed, reverted, audited, confirmed, demonstrated, proven, outruled FROM ruling_fact
 UNION ALL
 SELECT number, 'judge_model', model, day, raised, shared, alone, disputed, upheld, dismissed, judged, checked,
-    overturned, fixed, reverted, audited, confirmed FROM ruling_fact;
+    overturned, fixed, reverted, audited, confirmed, demonstrated, proven, outruled FROM ruling_fact;
 
 CREATE VIEW comparison AS
 SELECT c.number, 'reviewer' AS kind, x.reviewer AS one, y.reviewer AS other, c.day,

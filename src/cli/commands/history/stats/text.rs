@@ -107,6 +107,9 @@ fn block(out: &mut String, style: Style, title: &str, measures: &Measures) {
         ("audit agreed", measures.confirmed_by_audit),
         ("fixed", measures.fixed),
         ("reverted", measures.reverted),
+        ("shown by test", measures.demonstrated),
+        ("fixed by test", measures.fixed_by_test),
+        ("yet dismissed", measures.dismissed_despite_test),
     ];
     let widths = widths(before.iter().chain(&decisions).map(|(_, share)| *share));
     before
@@ -286,6 +289,9 @@ mod tests {
             reverted: 2,
             audited: 5,
             confirmed: 4,
+            demonstrated: 8,
+            proven: 6,
+            outruled: 1,
             calls: 12,
             unpriced: 2,
             millis: 185_000,

@@ -316,7 +316,7 @@ fn tallies(journal: &Journal) -> BTreeMap<(TallyKind, String), FindingTally> {
 /// The key columns and the sums of a table of sums.
 const SUMS: [&str; 2] = [
     "kind, name, day",
-    "raised, shared, alone, disputed, upheld, dismissed, judged, checked, overturned, fixed, reverted, audited, confirmed",
+    "raised, shared, alone, disputed, upheld, dismissed, judged, checked, overturned, fixed, reverted, audited, confirmed, demonstrated, proven, outruled",
 ];
 const PAIRS: [&str; 2] = ["kind, one, other, day", "compared, agreed"];
 
