@@ -33,6 +33,7 @@ const RECORDS: &[Typed] = &[
     &["runs", "resume"],
     &["show", "F1"],
     &["show", "F3"],
+    &["keep", "F3"],
     &["findings"],
     &["findings", "--all"],
     &["disputes"],
