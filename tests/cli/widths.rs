@@ -222,6 +222,7 @@ fn in_terminal(sandbox: &Sandbox, columns: usize, args: &[&str]) -> Output {
             line.chars().count() <= columns || is_whole(line, args),
             "more than {columns} columns: {line}\n{shown}"
         );
+        assert_eq!(slip(line), None, "{line}\n{shown}");
     }
     Output {
         code: 0,
@@ -241,6 +242,30 @@ fn is_whole(line: &str, args: &[&str]) -> bool {
     let words = line.trim().trim_end_matches([',', '.', ';']);
     let is_command = line.starts_with("  glee ") || words.starts_with('`') && words.ends_with('`');
     is_code || is_fix || is_command || !words.contains(' ')
+}
+
+/// A word that stands twice, or that is written together with the number before it, as in `a person person` and `2other`.
+fn slip(line: &str) -> Option<String> {
+    let is_word = |word: &str| word.len() > 1 && word.chars().all(|c| c.is_ascii_lowercase());
+    let glued = regex::Regex::new(r"(?:^| )\d+(?:other|more|file|finding|line)s?\b")
+        .expect("the pattern is well-formed");
+    let words: Vec<&str> = line.split(' ').collect();
+    let twice = words
+        .windows(2)
+        .find(|pair| pair[0] == pair[1] && is_word(pair[0]));
+    let glued = glued.find(line).map(|found| found.as_str());
+    glued.or(twice.map(|pair| pair[0])).map(str::to_owned)
+}
+
+#[test]
+fn a_slip_is_seen() {
+    for (line, seen) in [
+        ("a person person rules", Some("person")),
+        ("and 2other files", Some(" 2other")),
+        ("3 other files, a file or two", None),
+    ] {
+        assert_eq!(slip(line).as_deref(), seen, "{line}");
+    }
 }
 
 /// The screens of a session, command by command.
