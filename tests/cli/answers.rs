@@ -47,7 +47,7 @@ fn an_implemented_finding_is_checked() {
     assert_eq!(sandbox.read("app.py"), before, "no coder was called");
     let again = sandbox.glee(&["answer", "F1", "implemented"]);
     assert_eq!(again.code, 2, "{again}");
-    assert!(again.stderr.contains("already implemented"), "{again}");
+    assert!(again.stderr.contains("already fixed"), "{again}");
 
     // Nobody raises it again, and the list no longer has it.
     let listed = sandbox.glee(&["findings"]).stdout;

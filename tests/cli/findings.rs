@@ -61,6 +61,31 @@ fn a_finding_is_shown_with_its_text_and_its_code() {
 }
 
 #[test]
+fn no_open_finding_is_no_clean_review_where_the_newest_one_failed() {
+    let sandbox = Sandbox::new();
+    sandbox.write("app.py", "x = 1\n");
+    sandbox.connect("lens", "reviewer", "#!/bin/sh\nexit 9\n", &[]);
+    assert_eq!(sandbox.glee(&["review", "app.py"]).code, 4);
+    let listed = sandbox.glee(&["findings"]).stable();
+    insta::assert_snapshot!(listed, @"
+    exit: 0
+    --- stdout
+    No open findings.
+    The newest review is not complete (agent failed): `glee runs show [RUN]`
+    ");
+    let again = "#!/bin/sh\ncat > /dev/null\necho \"GLEE-REVIEW-END nonce=$GLEE_NONCE findings=0 read=all\"\n";
+    sandbox.program("lens", again);
+    let reviewed = sandbox.glee(&["review", "app.py"]);
+    assert_eq!(reviewed.code, 0, "{reviewed}");
+    let listed = sandbox.glee(&["findings"]).stable();
+    insta::assert_snapshot!(listed, @"
+    exit: 0
+    --- stdout
+    No open findings.
+    ");
+}
+
+#[test]
 fn only_the_named_findings_go_to_the_coder() {
     let sandbox = reviewed();
     let before = sandbox.read("app.py");

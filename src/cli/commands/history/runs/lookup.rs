@@ -309,7 +309,8 @@ pub(crate) fn refuse_changed(
     Err(CommandError::new(ExitReason::DisputeOpen, anyhow::Error::msg(message)).hint(hint))
 }
 
-fn ended(row: &RunRow) -> String {
+/// How a run ended, in a few words.
+pub(crate) fn ended(row: &RunRow) -> String {
     let text = match row.exit {
         None if row.works => "works",
         None => "interrupted",

@@ -222,7 +222,7 @@ fn refuse_decided(settled: &SettledFinding, dispute: Option<&Dispute>) -> Result
     match (&settled.state, dispute) {
         (_, Some(dispute)) => Err(ruled(id, &dispute.number.into())),
         (FindingState::AlreadyRuled { dispute, .. }, None) => Err(ruled(id, dispute)),
-        (FindingState::Resolved | FindingState::Unchecked, None) => Err(implemented(id)),
+        (FindingState::Resolved | FindingState::Unchecked, None) => Err(implemented(settled)),
         (_, None) => Ok(()),
     }
 }

@@ -180,7 +180,7 @@ pub(super) fn refuse_settled(
         .hint(format!(
             "settle the dispute first: `glee disputes resolve {dispute}`"
         ))),
-        (FindingState::Resolved | FindingState::Unchecked, _) => Err(implemented(id)),
+        (FindingState::Resolved | FindingState::Unchecked, _) => Err(implemented(settled)),
         (
             FindingState::Open
             | FindingState::Unanswered

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::cli::commands::history::runs::lookup;
 use crate::cli::context::{
     CommandError, CommandResult, Globals, JsonFlag, OutputParser, Outputs, Viewer, execute,
     history, place, pretty, settings, stream,
@@ -93,6 +94,9 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
                 viewer.links()
             )
         );
+    }
+    if let Some(journal) = &journal {
+        text.extend(incomplete(journal)?);
     }
     viewer.show(&text)?;
     if let Some(TreeFinding { settled, .. }) = listing.findings.first() {
@@ -229,6 +233,22 @@ pub(crate) fn state(finding: &TreeFinding) -> String {
         Standing::Reverted => FindingState::Reverted.to_string(),
         Standing::Gone => "code changed".to_owned(),
     }
+}
+
+/// Says that the newest run did not review everything: without that, no open finding would look like a clean review.
+fn incomplete(journal: &Journal) -> Result<Option<String>, CommandError> {
+    let newest = journal.runs(Some(1))?.pop();
+    let ends = [
+        ExitReason::Clean,
+        ExitReason::FindingsOpen,
+        ExitReason::DisputeOpen,
+    ];
+    let row = newest.filter(|row| row.exit.is_none_or(|exit| !ends.contains(&exit)));
+    Ok(row.map(|row| {
+        let run = row.run.short();
+        let how = lookup::ended(&row);
+        format!("The newest review is not complete ({how}): `glee runs show {run}`\n")
+    }))
 }
 
 fn summary(listing: &Listing, filter: &FindingFilter) -> String {

@@ -170,9 +170,10 @@ fn newest(journal: &Journal, problems: &[FindingId]) -> Result<RunId, CommandErr
     Ok(run.clone())
 }
 
-fn implemented(id: FindingId) -> CommandError {
-    CommandError::usage(format!("the finding {id} is already implemented"))
-        .hint(format!("`glee show {id}` shows the finding"))
+fn implemented(settled: &SettledFinding) -> CommandError {
+    let id = settled.finding.id;
+    CommandError::usage(format!("the finding {id} is already {}", settled.state))
+        .hint("`glee findings` lists what is open")
 }
 
 fn ruled(id: FindingId, dispute: &RulingRef) -> CommandError {
