@@ -33,53 +33,44 @@ fn dispute(number: u64) -> Vec<EventKind> {
     let id = FindingId::new(u32::try_from(number % A_RUN + 1).expect("a run has few findings"));
     let file = format!("src/part{}/db.rs", number % 997);
     let finding = Finding {
-        id,
-        raw: RawFinding {
-            severity: Severity::known(if number.is_multiple_of(2) {
-                Tag::Must
-            } else {
-                Tag::High
-            }),
-            title: format!("Bind value {number} instead of formatting it into the query").into(),
-            body: "The name comes from the request and reaches the query as it is. "
-                .repeat(5)
-                .into(),
-            file: Some(file.clone()),
-            line: Some(42),
-            end_line: None,
-            category: Some("sql-injection".to_owned()),
-            suggestion: None,
-            confidence: None,
-            evidence: vec!["src/web.rs:9".into()],
-            rule: None,
-            guideline: None,
-            cwe: None,
-            places: Vec::new(),
-            insists_on: None,
-            replacement: None,
-            demonstration: None,
-        },
         mandatory: true,
         raised_by: vec![AgentName(format!("reviewer-{}", number % 7))],
-        may_be: Vec::new(),
-        round: 1,
-        also: Vec::new(),
         anchor: Some(Anchor {
-            file,
+            file: file.clone(),
             block: format!("{number:064x}"),
             category: "sql-injection".to_owned(),
             text: format!("bind value {number} instead of formatting it into the query"),
             ..Anchor::default()
         }),
-        reverses: None,
-        restated: Vec::new(),
-        was: None,
-        problem: None,
-        older: false,
-        no_such_place: false,
-        corrected_from: None,
-        exact_fix: None,
-        consensus: None,
+        ..Finding::raised(
+            id,
+            RawFinding {
+                severity: Severity::known(if number.is_multiple_of(2) {
+                    Tag::Must
+                } else {
+                    Tag::High
+                }),
+                title: format!("Bind value {number} instead of formatting it into the query")
+                    .into(),
+                body: "The name comes from the request and reaches the query as it is. "
+                    .repeat(5)
+                    .into(),
+                file: Some(file),
+                line: Some(42),
+                end_line: None,
+                category: Some("sql-injection".to_owned()),
+                suggestion: None,
+                confidence: None,
+                evidence: vec!["src/web.rs:9".into()],
+                rule: None,
+                guideline: None,
+                cwe: None,
+                places: Vec::new(),
+                insists_on: None,
+                replacement: None,
+                demonstration: None,
+            },
+        )
     };
     let objection = Response {
         finding: id,

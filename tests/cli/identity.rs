@@ -17,29 +17,18 @@ use crate::support::Sandbox;
 
 fn finding(id: u32, title: &str) -> Finding {
     Finding {
-        id: FindingId::new(id),
-        raw: RawFinding {
-            severity: Severity::known(Tag::Must),
-            title: title.into(),
-            file: Some("src/db.rs".to_owned()),
-            line: Some(3),
-            ..RawFinding::default()
-        },
         mandatory: true,
         raised_by: vec![AgentName::from("codex")],
-        may_be: Vec::new(),
-        round: 1,
-        also: Vec::new(),
-        anchor: None,
-        reverses: None,
-        restated: Vec::new(),
-        was: None,
-        problem: None,
-        older: false,
-        no_such_place: false,
-        corrected_from: None,
-        exact_fix: None,
-        consensus: None,
+        ..Finding::raised(
+            FindingId::new(id),
+            RawFinding {
+                severity: Severity::known(Tag::Must),
+                title: title.into(),
+                file: Some("src/db.rs".to_owned()),
+                line: Some(3),
+                ..RawFinding::default()
+            },
+        )
     }
 }
 

@@ -229,23 +229,9 @@ fn dispute() -> Dispute {
     };
     let id = FindingId::new(1);
     let finding = Finding {
-        id,
-        raw,
         mandatory: true,
         raised_by: vec![AgentName::from("glee")],
-        may_be: Vec::new(),
-        round: 1,
-        also: Vec::new(),
-        anchor: None,
-        reverses: None,
-        restated: Vec::new(),
-        was: None,
-        problem: None,
-        older: false,
-        no_such_place: false,
-        corrected_from: None,
-        exact_fix: None,
-        consensus: None,
+        ..Finding::raised(id, raw)
     };
     let objection = Response {
         finding: id,

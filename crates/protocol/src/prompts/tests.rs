@@ -52,47 +52,36 @@ fn source(path: &str, text: &str) -> SourceFile {
 
 fn finding(id: u32, tag: Option<Tag>, mandatory: bool) -> Finding {
     Finding {
-        id: FindingId::new(id),
-        raw: RawFinding {
-            cwe: None,
-            places: Vec::new(),
-            severity: tag.map_or_else(
-                || Severity {
-                    tag: None,
-                    raw: "blocker!".to_owned(),
-                },
-                Severity::known,
-            ),
-            title: "Bind the value instead of formatting it".into(),
-            body: "The name comes from the request.".into(),
-            file: Some("src/db.py".to_owned()),
-            line: Some(2),
-            end_line: None,
-            category: Some("sql-injection".to_owned()),
-            suggestion: Some("execute(\"... = ?\", [name])".into()),
-            confidence: None,
-            evidence: vec!["src/web.py:9".into()],
-            rule: None,
-            guideline: None,
-            insists_on: None,
-            replacement: None,
-            demonstration: None,
-        },
         mandatory,
         raised_by: vec![AgentName::from("codex-reviewer"), AgentName::from("rules")],
-        may_be: Vec::new(),
-        round: 1,
-        also: Vec::new(),
-        anchor: None,
-        reverses: None,
-        restated: Vec::new(),
-        was: None,
-        problem: None,
-        older: false,
-        no_such_place: false,
-        corrected_from: None,
-        exact_fix: None,
-        consensus: None,
+        ..Finding::raised(
+            FindingId::new(id),
+            RawFinding {
+                cwe: None,
+                places: Vec::new(),
+                severity: tag.map_or_else(
+                    || Severity {
+                        tag: None,
+                        raw: "blocker!".to_owned(),
+                    },
+                    Severity::known,
+                ),
+                title: "Bind the value instead of formatting it".into(),
+                body: "The name comes from the request.".into(),
+                file: Some("src/db.py".to_owned()),
+                line: Some(2),
+                end_line: None,
+                category: Some("sql-injection".to_owned()),
+                suggestion: Some("execute(\"... = ?\", [name])".into()),
+                confidence: None,
+                evidence: vec!["src/web.py:9".into()],
+                rule: None,
+                guideline: None,
+                insists_on: None,
+                replacement: None,
+                demonstration: None,
+            },
+        )
     }
 }
 

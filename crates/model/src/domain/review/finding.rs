@@ -194,6 +194,32 @@ pub struct Finding {
     pub exact_fix: Option<ExactFix>,
 }
 
+impl Finding {
+    /// What is known of a finding when it is raised in the first round: its id, and what was said. It is optional, and
+    /// nobody raised it yet.
+    pub fn raised(id: FindingId, raw: RawFinding) -> Self {
+        Self {
+            id,
+            problem: None,
+            raw,
+            mandatory: false,
+            older: false,
+            raised_by: Vec::new(),
+            may_be: Vec::new(),
+            round: 1,
+            also: Vec::new(),
+            anchor: None,
+            no_such_place: false,
+            corrected_from: None,
+            reverses: None,
+            restated: Vec::new(),
+            was: None,
+            consensus: None,
+            exact_fix: None,
+        }
+    }
+}
+
 /// A problem that a comment of Glee in a pull request is about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PostedProblem {

@@ -217,30 +217,19 @@ mod tests {
 
     fn finding(id: u32, lines: (u32, u32)) -> Finding {
         Finding {
-            id: FindingId::new(id),
-            raw: RawFinding {
-                severity: Severity::known(Tag::Must),
-                title: "it breaks".into(),
-                file: Some("a.py".into()),
-                line: Some(lines.0),
-                end_line: Some(lines.1),
-                ..RawFinding::default()
-            },
             mandatory: true,
             raised_by: vec![AgentName::from("r1")],
-            may_be: Vec::new(),
-            round: 1,
-            also: Vec::new(),
-            anchor: None,
-            reverses: None,
-            restated: Vec::new(),
-            was: None,
-            problem: None,
-            older: false,
-            no_such_place: false,
-            corrected_from: None,
-            exact_fix: None,
-            consensus: None,
+            ..Finding::raised(
+                FindingId::new(id),
+                RawFinding {
+                    severity: Severity::known(Tag::Must),
+                    title: "it breaks".into(),
+                    file: Some("a.py".into()),
+                    line: Some(lines.0),
+                    end_line: Some(lines.1),
+                    ..RawFinding::default()
+                },
+            )
         }
     }
 

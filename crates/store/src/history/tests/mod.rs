@@ -42,19 +42,8 @@ fn started(target: &str) -> EventKind {
 
 fn finding(id: u32, tag: Tag, by: &[&str]) -> Finding {
     Finding {
-        id: FindingId::new(id),
-        raw: RawFinding {
-            severity: Severity::known(tag),
-            title: format!("Finding number {id}").into(),
-            file: Some("src/db.rs".to_owned()),
-            line: Some(id),
-            ..RawFinding::default()
-        },
         mandatory: matches!(tag, Tag::Must | Tag::High),
         raised_by: by.iter().map(|name| AgentName::from(*name)).collect(),
-        may_be: Vec::new(),
-        round: 1,
-        also: Vec::new(),
         anchor: Some(Anchor {
             file: "src/db.rs".to_owned(),
             block: format!("block {id}"),
@@ -62,15 +51,16 @@ fn finding(id: u32, tag: Tag, by: &[&str]) -> Finding {
             text: format!("finding number {id}"),
             ..Anchor::default()
         }),
-        reverses: None,
-        restated: Vec::new(),
-        was: None,
-        problem: None,
-        older: false,
-        no_such_place: false,
-        corrected_from: None,
-        exact_fix: None,
-        consensus: None,
+        ..Finding::raised(
+            FindingId::new(id),
+            RawFinding {
+                severity: Severity::known(tag),
+                title: format!("Finding number {id}").into(),
+                file: Some("src/db.rs".to_owned()),
+                line: Some(id),
+                ..RawFinding::default()
+            },
+        )
     }
 }
 

@@ -155,26 +155,12 @@ impl Model {
     pub(super) fn add(&mut self, raw: RawFinding) {
         let last = self.findings.iter().map(|finding| finding.id.number).max();
         self.findings.push(Finding {
-            id: FindingId::new(last.unwrap_or_default() + 1),
             mandatory: matches!(
                 raw.severity.tag,
                 Some(Tag::Must | Tag::High | Tag::Critical) | None
             ),
-            raw,
             raised_by: vec!["rules".into()],
-            may_be: Vec::new(),
-            round: 1,
-            also: Vec::new(),
-            anchor: None,
-            reverses: None,
-            restated: Vec::new(),
-            was: None,
-            problem: None,
-            older: false,
-            no_such_place: false,
-            corrected_from: None,
-            exact_fix: None,
-            consensus: None,
+            ..Finding::raised(FindingId::new(last.unwrap_or_default() + 1), raw)
         });
     }
 

@@ -556,32 +556,22 @@ mod tests {
 
     fn finding(number: usize, place: (u8, usize, Option<u32>), by: &[u8]) -> Finding {
         Finding {
-            id: FindingId::new(u32::try_from(number).expect("few") + 1),
-            raw: RawFinding {
-                severity: Severity::known(Tag::Must),
-                title: TITLES[place.1].into(),
-                file: Some("a.py".into()),
-                line: place.2,
-                ..RawFinding::default()
-            },
             mandatory: true,
             raised_by: by
                 .iter()
                 .map(|name| AgentName::from(name.to_string().as_str()))
                 .collect(),
-            may_be: Vec::new(),
-            round: 1,
-            also: Vec::new(),
             anchor: Some(anchor(place)),
-            reverses: None,
-            restated: Vec::new(),
-            was: None,
-            problem: None,
-            older: false,
-            no_such_place: false,
-            corrected_from: None,
-            exact_fix: None,
-            consensus: None,
+            ..Finding::raised(
+                FindingId::new(u32::try_from(number).expect("few") + 1),
+                RawFinding {
+                    severity: Severity::known(Tag::Must),
+                    title: TITLES[place.1].into(),
+                    file: Some("a.py".into()),
+                    line: place.2,
+                    ..RawFinding::default()
+                },
+            )
         }
     }
 

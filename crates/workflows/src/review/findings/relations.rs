@@ -458,26 +458,15 @@ mod tests {
 
     fn finding(id: u32) -> Finding {
         Finding {
-            id: FindingId::new(id),
-            raw: RawFinding {
-                severity: Severity::known(Tag::Must),
-                ..RawFinding::default()
-            },
             mandatory: true,
             raised_by: vec!["rev".into()],
-            may_be: Vec::new(),
-            round: 1,
-            also: Vec::new(),
-            anchor: None,
-            reverses: None,
-            restated: Vec::new(),
-            was: None,
-            problem: None,
-            older: false,
-            no_such_place: false,
-            corrected_from: None,
-            exact_fix: None,
-            consensus: None,
+            ..Finding::raised(
+                FindingId::new(id),
+                RawFinding {
+                    severity: Severity::known(Tag::Must),
+                    ..RawFinding::default()
+                },
+            )
         }
     }
 

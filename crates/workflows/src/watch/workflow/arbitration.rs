@@ -262,31 +262,21 @@ fn finding(issue: &Issue, cycle: u32) -> Finding {
         raw: word.to_owned(),
     };
     Finding {
-        id: FindingId::new(issue.number),
-        raw: RawFinding {
-            severity: mandatory::normalised(severity),
-            title: issue.issue.description.clone(),
-            file: issue
-                .issue
-                .file
-                .as_ref()
-                .map(|file| file.as_written().to_owned()),
-            ..RawFinding::default()
-        },
         mandatory: true,
         raised_by: vec![issue.reviewer.clone()],
-        may_be: Vec::new(),
         round: cycle,
-        also: Vec::new(),
-        anchor: None,
-        reverses: None,
-        restated: Vec::new(),
-        was: None,
-        problem: None,
-        older: false,
-        no_such_place: false,
-        corrected_from: None,
-        exact_fix: None,
-        consensus: None,
+        ..Finding::raised(
+            FindingId::new(issue.number),
+            RawFinding {
+                severity: mandatory::normalised(severity),
+                title: issue.issue.description.clone(),
+                file: issue
+                    .issue
+                    .file
+                    .as_ref()
+                    .map(|file| file.as_written().to_owned()),
+                ..RawFinding::default()
+            },
+        )
     }
 }

@@ -112,23 +112,11 @@ mod tests {
             ..RawFinding::default()
         };
         Finding {
-            id: FindingId::new(1),
-            raw,
             mandatory: true,
             raised_by: vec![AgentName::from("r")],
-            may_be: Vec::new(),
             round,
-            also: Vec::new(),
-            anchor: None,
-            reverses: None,
-            restated: Vec::new(),
-            was: None,
-            problem: None,
-            older: false,
-            no_such_place: false,
-            corrected_from: None,
-            exact_fix: None,
             consensus: (!said.is_empty()).then_some(consensus),
+            ..Finding::raised(FindingId::new(1), raw)
         }
     }
 

@@ -17,19 +17,8 @@ pub(super) fn agent(name: &str, role: Role) -> Agent {
 
 pub(super) fn finding(id: u32, tag: Tag) -> Finding {
     Finding {
-        id: FindingId::new(id),
-        raw: RawFinding {
-            severity: Severity::known(tag),
-            title: format!("finding {id}").into(),
-            file: Some("a.py".into()),
-            line: Some(id),
-            ..RawFinding::default()
-        },
         mandatory: matches!(tag, Tag::Must | Tag::High),
         raised_by: vec![AgentName::from("r1")],
-        may_be: Vec::new(),
-        round: 1,
-        also: Vec::new(),
         anchor: Some(Anchor {
             file: "a.py".into(),
             block: format!("b{id}"),
@@ -37,15 +26,16 @@ pub(super) fn finding(id: u32, tag: Tag) -> Finding {
             text: format!("finding {id}"),
             ..Anchor::default()
         }),
-        reverses: None,
-        restated: Vec::new(),
-        was: None,
-        problem: None,
-        older: false,
-        no_such_place: false,
-        corrected_from: None,
-        exact_fix: None,
-        consensus: None,
+        ..Finding::raised(
+            FindingId::new(id),
+            RawFinding {
+                severity: Severity::known(tag),
+                title: format!("finding {id}").into(),
+                file: Some("a.py".into()),
+                line: Some(id),
+                ..RawFinding::default()
+            },
+        )
     }
 }
 
