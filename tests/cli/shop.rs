@@ -219,6 +219,17 @@ fn with_a_runner_flaws_fail_before_and_pass_after_and_the_test_of_an_objection_p
 }
 
 #[test]
+fn text_and_markdown_count_the_same_files() {
+    let sandbox = shop(unchanged);
+    let args = ["review", ".", "--no-input", "--format", "markdown=shop.md"];
+    let reviewed = sandbox.glee(&args);
+    let page = std::fs::read_to_string(sandbox.root().join("shop.md")).expect("a written report");
+    for text in [reviewed.stdout, page] {
+        assert!(text.contains("10 of 13 files"), "{text}");
+    }
+}
+
+#[test]
 fn without_the_cited_test_the_finding_is_enforced() {
     let sandbox = shop(|path, text| {
         let (kept, _) = text

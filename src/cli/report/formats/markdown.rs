@@ -5,7 +5,7 @@
 use crate::cli::report::formats::entry::{self, Entry};
 use crate::cli::report::formats::gaps;
 use crate::cli::report::options::RenderOptions;
-use crate::cli::report::text;
+use crate::cli::report::text::{self, summary};
 use crate::cli::report::view::{self, FindingCounts, ReportedState};
 use crate::cli::style::count;
 use glee_model::domain::Outcome;
@@ -34,7 +34,7 @@ pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
         "{}. Run {}, {} reviewed.\n",
         FindingCounts::of(options.whole).row(),
         code(outcome.run.short()),
-        count(outcome.proof.covered.len(), "file"),
+        summary::files(outcome),
     ));
     let gaps = gaps::unreviewed(outcome);
     page.section(

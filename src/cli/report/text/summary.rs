@@ -229,19 +229,18 @@ pub(crate) fn read(outcome: &Outcome) -> (usize, u64) {
 
 /// Formats the size of the reviewed code, as in `14 files, 1,203 lines`.
 fn covered(outcome: &Outcome) -> String {
-    let Proof {
-        covered, unread, ..
-    } = &outcome.proof;
-    let (read, lines) = read(outcome);
-    let files = match unread.len() {
-        0 => style::count(read, "file"),
-        _ => format!(
-            "{} of {}",
-            style::thousands(read as u64),
-            style::count(covered.len(), "file")
-        ),
-    };
-    format!("{files}, {}", style::count(lines, "line"))
+    let (_, lines) = read(outcome);
+    format!("{}, {}", files(outcome), style::count(lines, "line"))
+}
+
+/// The number of files that were read, as in `10 of 13 files`.
+pub(crate) fn files(outcome: &Outcome) -> String {
+    let (read, _) = read(outcome);
+    let all = style::count(outcome.proof.covered.len(), "file");
+    match outcome.proof.unread.len() {
+        0 => all,
+        _ => format!("{} of {all}", style::thousands(read as u64)),
+    }
 }
 
 /// Shortens the hash in an id to 12 characters. A scheme can precede the hash, as in `scheme:hash`.
