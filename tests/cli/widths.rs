@@ -244,8 +244,14 @@ fn is_whole(line: &str, args: &[&str]) -> bool {
     is_code || is_fix || is_command || !words.contains(' ')
 }
 
-/// A word that stands twice, or that is written together with the number before it, as in `a person person` and `2other`.
+/// A word that stands twice, or that is written together with the number before it, as in `a person person` and `2other`; a
+/// list that is empty; a phrase that readers did not understand.
 fn slip(line: &str) -> Option<String> {
+    let mut unclear = [": . ", ": ;", "counts as KEEP", "needed for a decision"].iter();
+    let sentence = format!("{line} ");
+    if let Some(phrase) = unclear.find(|phrase| sentence.contains(*phrase)) {
+        return Some((*phrase).to_owned());
+    }
     let is_word = |word: &str| word.len() > 1 && word.chars().all(|c| c.is_ascii_lowercase());
     let glued = regex::Regex::new(r"(?:^| )\d+(?:other|more|file|finding|line)s?\b")
         .expect("the pattern is well-formed");
@@ -262,6 +268,7 @@ fn a_slip_is_seen() {
     for (line, seen) in [
         ("a person person rules", Some("person")),
         ("and 2other files", Some(" 2other")),
+        ("Evidence from two: .", Some(": . ")),
         ("3 other files, a file or two", None),
     ] {
         assert_eq!(slip(line).as_deref(), seen, "{line}");

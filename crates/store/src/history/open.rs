@@ -302,10 +302,12 @@ fn damaged(path: &Path, why: &str) -> JournalError {
     fault(path, Error::SqliteFailure(source, Some(why.to_owned())))
 }
 
-/// Whether a statement does not fit the tables of the database.
-fn is_of_statement(error: &Error) -> bool {
-    let code = error.sqlite_error().map(|error| error.extended_code);
-    code == Some(ffi::SQLITE_ERROR)
+/// Whether a table or a column of a statement is missing. Damaged JSON in a row has the same code of SQLite's.
+fn is_of_other_tables(error: &Error) -> bool {
+    let text = error.to_string();
+    ["no such table", "no such column", "has no column named"]
+        .iter()
+        .any(|missing| text.contains(missing))
 }
 
 pub(super) fn fault(path: &Path, source: rusqlite::Error) -> JournalError {
@@ -315,8 +317,7 @@ pub(super) fn fault(path: &Path, source: rusqlite::Error) -> JournalError {
         | (Error::FromSqlConversionFailure(..) | Error::InvalidColumnType(..), _) => {
             JournalError::Damaged { path, source }
         }
-        // Glee's statements are constant, so such an error means that a table or a column is missing.
-        _ if is_of_statement(&source) => JournalError::OtherBuild { path, source },
+        _ if is_of_other_tables(&source) => JournalError::OtherBuild { path, source },
         _ => JournalError::Access { path, source },
     }
 }

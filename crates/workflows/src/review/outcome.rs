@@ -1,19 +1,19 @@
 //! Computes the outcome and the exit reason of a run from its state.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::review::code::coverage;
-use crate::review::findings::convergence;
-use crate::review::state::{RecordedCall, ReviewState};
-use glee_model::domain::event::{CallAnswer, CallId, Plan, Purpose};
+use crate::review::state::ReviewState;
+use glee_model::domain::event::{CallAnswer, Plan, Purpose};
 use glee_model::domain::{
-    AdvisoryStatus, Agent, AgentName, AnswerProblem, AnswerStatus, Coverage, ExitReason, Failure,
-    FailureKind, FileChange, Finding, FindingState, NoLongerRaised, Outcome, Proof, Reused,
-    ReusedFrom, ReviewerReport, Role, RunId, SettledFinding, Skip, Tag, Untrusted, number_of,
+    Agent, AgentName, AnswerProblem, AnswerStatus, Coverage, ExitReason, Failure, FailureKind,
+    FileChange, Finding, FindingState, NoLongerRaised, Outcome, Proof, Reused, ReusedFrom,
+    ReviewerReport, Role, RunId, SettledFinding, Skip, Untrusted,
 };
 use glee_model::rules::review::{demonstrations, exit_status};
-use glee_protocol::text::printable;
 use glee_store::config::settings::{ReviewSettings, Skipped};
+
+mod notices;
 
 pub fn exit(state: &ReviewState, review: &ReviewSettings) -> ExitReason {
     if let Some(plan) = state.plan.as_ref().filter(|plan| plan.shards.is_empty()) {
@@ -42,7 +42,7 @@ pub fn exit(state: &ReviewState, review: &ReviewSettings) -> ExitReason {
         ),
         quorum: review.quorum,
         agent_failed: agent_failed(state),
-        exhausted: last_calls(state).iter().any(|(id, call)| {
+        exhausted: state.last_calls().iter().any(|(id, call)| {
             !compares(&id.purpose)
                 && matches!(&call.answer, CallAnswer::Failed { cause: Some(cause), .. } if cause.is_exhausted())
         }),
@@ -81,7 +81,7 @@ fn unread(state: &ReviewState) -> impl Iterator<Item = &Skip> {
 fn agent_failed(state: &ReviewState) -> bool {
     let unconfirmed = |finding| state.finding_state(finding) == FindingState::Unconfirmed;
     state.findings.iter().any(unconfirmed)
-        || last_calls(state).into_iter().any(|(id, call)| {
+        || state.last_calls().into_iter().any(|(id, call)| {
             call.answer.is_missing()
                 && match &id.purpose {
                     Purpose::Respond { .. } | Purpose::Enforce { .. } => true,
@@ -104,16 +104,6 @@ fn agent_failed(state: &ReviewState) -> bool {
 /// failure of such a call is a notice.
 fn compares(purpose: &Purpose) -> bool {
     matches!(purpose, Purpose::Same { .. } | Purpose::Compare { .. })
-}
-
-fn last_calls(state: &ReviewState) -> Vec<(&CallId, &RecordedCall)> {
-    let mut last = BTreeMap::new();
-    for (id, call) in &state.calls {
-        // An agent's calls for one purpose are sorted by attempt. Each later attempt replaces the earlier attempt
-        // in the map, so the map keeps the last attempt.
-        last.insert((&id.agent, &id.purpose), (id, call));
-    }
-    last.into_values().collect()
 }
 
 /// `changes` are all changes of the coder in the run. The caller provides `exit` and `millis`, because both
@@ -178,50 +168,8 @@ pub fn outcome(
         worktree: state.worktree(),
         failures: failures(state),
         rounds: state.round(),
-        notices: notices(state)
-            .into_iter()
-            .chain(put_back(state))
-            .chain(unasked(state, run, &changes))
-            .collect(),
+        notices: notices::all(state, run, &changes),
         changes,
-    })
-}
-
-/// Names the files that were put back after a call of a coder.
-fn put_back(state: &ReviewState) -> Option<String> {
-    let changes = state.tree_changes.iter();
-    let files: BTreeSet<&str> = changes
-        .flat_map(|change| &change.put_back)
-        .map(String::as_str)
-        .collect();
-    let list = files.iter().copied().collect::<Vec<_>>().join(", ");
-    (!files.is_empty()).then(|| {
-        format!(
-            "the coder also edited files that no finding names, and they were put back (`review.fix.scope: \
-             findings`): {list}"
-        )
-    })
-}
-
-/// Names the files that the coder changed although no finding names them.
-fn unasked(state: &ReviewState, run: &RunId, changes: &[FileChange]) -> Option<String> {
-    let places = state.findings.iter().flat_map(|finding| {
-        let raw = &finding.raw;
-        let others = raw.places.iter().map(|place| &place.file);
-        raw.file.iter().chain(others)
-    });
-    let named: BTreeSet<&String> = places.collect();
-    let files = changes.iter().map(|change| &change.file);
-    let unasked: Vec<String> = files
-        .filter(|file| !named.contains(file))
-        .cloned()
-        .collect();
-    let run = run.short();
-    let list = unasked.join(", ");
-    (!unasked.is_empty()).then(|| {
-        format!(
-            "the coder also changed files that no finding names: {list}; `glee runs undo {run} PATH` takes a file back"
-        )
     })
 }
 
@@ -240,152 +188,6 @@ fn with_fix(state: &ReviewState, finding: &Finding) -> Finding {
         exact_fix,
         ..finding.clone()
     }
-}
-
-fn notices(state: &ReviewState) -> Vec<String> {
-    let mut notices = state.notices.clone();
-    notices.extend(not_reviewed(state));
-    notices.extend(not_compared(state));
-    notices.extend(withdrawn(state));
-    notices.extend(lowered(state));
-    notices.extend(optional(state));
-    notices.extend(convergence::notice(state));
-    for verified in state.failing() {
-        let tries = state.repairs(verified.round);
-        let tried = match tries {
-            0 => String::new(),
-            1 => ", even after one repair".to_owned(),
-            tries => format!(", even after {tries} repairs"),
-        };
-        notices.push(format!(
-            "`{}` {}{tried}",
-            verified.command,
-            Outcome::VERIFY_FAILS
-        ));
-    }
-    for finding in &state.findings {
-        if let Some(dispute) = state.progress(finding.id).enforced_by() {
-            let then = if state.agents(Role::Coder).next().is_some() {
-                "; the finding was sent directly to the coder"
-            } else {
-                ""
-            };
-            notices.push(format!(
-                "{} was enforced in dispute {dispute}{then}",
-                finding.id
-            ));
-        }
-    }
-    notices
-}
-
-/// Counts the findings that reviewers withdrew because their places do not exist.
-fn withdrawn(state: &ReviewState) -> Vec<String> {
-    let mut notices = Vec::new();
-    for (id, call) in &state.calls {
-        let CallAnswer::Close { places, .. } = &call.answer else {
-            continue;
-        };
-        let withdrawn = places.iter().filter(|given| given.place.is_none()).count();
-        if withdrawn > 0 {
-            let findings = number_of(withdrawn, "finding");
-            let place = "because there is no such place";
-            notices.push(format!("`{}` withdrew {findings}, {place}", id.agent));
-        }
-    }
-    notices
-}
-
-fn not_compared(state: &ReviewState) -> Vec<String> {
-    let mut notices = Vec::new();
-    for (id, call) in last_calls(state) {
-        let (CallAnswer::Failed { error, .. } | CallAnswer::Invalid { error }) = &call.answer
-        else {
-            continue;
-        };
-        let what = match id.purpose {
-            Purpose::Same { .. } => "findings that may be the same",
-            Purpose::Compare { .. } => "findings with earlier disputes",
-            _ => continue,
-        };
-        notices.push(format!("`{}` did not compare {what}: {error}", id.agent));
-    }
-    notices
-}
-
-/// Names the findings whose tags an advisory lowered.
-fn lowered(state: &ReviewState) -> Vec<String> {
-    let optional = state.findings.iter().filter(|finding| !finding.mandatory);
-    let lowered = optional.filter_map(|finding| {
-        let mut evidence = finding.raw.evidence.iter();
-        let why = evidence.find(|text| text.as_written().ends_with(AdvisoryStatus::LOWERED))?;
-        let id = finding.id;
-        let tag = &finding.raw.severity;
-        Some(printable::line(
-            &why.labelled(&format!("{id} is {tag} here: ")),
-        ))
-    });
-    lowered.collect()
-}
-
-/// Counts the findings whose tags are mandatory by default, and which the settings make optional.
-fn optional(state: &ReviewState) -> Vec<String> {
-    let review = &state.settings.review;
-    let opinions = ("opinions", &review.opinions.mandatory);
-    let issues = ("issues", &review.issues.mandatory);
-    let tags = [
-        (Tag::Critical, issues),
-        (Tag::Must, opinions),
-        (Tag::High, issues),
-    ];
-    let mut notices = Vec::new();
-    for (tag, (section, list)) in tags {
-        let findings = state.findings.iter();
-        let count = findings
-            .filter(|finding| {
-                finding.raw.severity.tag == Some(tag) && !finding.mandatory && !finding.older
-            })
-            .count();
-        if count > 0 {
-            let verb = if count == 1 { "is" } else { "are" };
-            notices.push(format!(
-                "{} with the tag {tag} {verb} optional here: `review.{section}.mandatory` is [{}]",
-                number_of(count, "finding"),
-                list.join(", ")
-            ));
-        }
-    }
-    notices
-}
-
-const NAMED: usize = 20;
-
-/// Names the files that were not reviewed, those that a rule leaves out in a sentence of their own.
-fn not_reviewed(state: &ReviewState) -> Vec<String> {
-    let (by_rule, others): (Vec<&Skip>, Vec<&Skip>) = state
-        .skipped
-        .iter()
-        .filter(|skip| skip.reason.is_unread() || skip.reason.is_by_rule())
-        .partition(|skip| skip.reason.is_by_rule());
-    let mut notices = Vec::new();
-    for (files, by) in [(others, ""), (by_rule, " by rule")] {
-        let mut named: Vec<String> = files
-            .iter()
-            .take(NAMED)
-            .map(|skip| format!("{} ({})", printable::line(&skip.file), skip.reason.as_str()))
-            .collect();
-        if files.len() > NAMED {
-            named.push(format!("and {} more", files.len() - NAMED));
-        }
-        if !named.is_empty() {
-            notices.push(format!(
-                "{}{by}: {}",
-                Outcome::NOT_REVIEWED,
-                named.join(", ")
-            ));
-        }
-    }
-    notices
 }
 
 /// The files under review, with the lines that were sent in all parts of a file.
@@ -493,7 +295,7 @@ fn report(state: &ReviewState, agent: &Agent) -> ReviewerReport {
     let mut said: Vec<&str> = Vec::new();
     let mut answered = 0;
     let expected: usize = state.rounds.iter().map(Vec::len).sum();
-    let calls = last_calls(state);
+    let calls = state.last_calls();
     let own = calls
         .iter()
         .filter(|(id, _)| id.agent == agent.name && is_review(&id.purpose));
@@ -575,7 +377,8 @@ fn is_review(purpose: &Purpose) -> bool {
 /// The failures of the last calls. Calls that failed for one reason, such as an outage, have one entry.
 fn failures(state: &ReviewState) -> Vec<Failure> {
     let mut failures: Vec<Failure> = Vec::new();
-    let all = last_calls(state)
+    let all = state
+        .last_calls()
         .into_iter()
         // Without an answer about an answer, the review is asked for again. Without a demonstration that a judge asked
         // for, the judge rules all the same, and says so.

@@ -86,6 +86,16 @@ fn a_history_of_another_build_is_named_as_one() {
         hint.starts_with("move `") && !hint.contains("disk"),
         "{hint}"
     );
+    // SQLite gives damaged JSON in a row the code of a missing table.
+    let connection = Connection::open_in_memory().unwrap();
+    let damaged = connection
+        .query_row("SELECT '{' ->> '$.a'", [], |row| row.get::<_, String>(0))
+        .unwrap_err();
+    let error = crate::history::open::fault(&path, damaged);
+    assert!(
+        !matches!(error, JournalError::OtherBuild { .. }),
+        "{error:?}"
+    );
 }
 
 #[test]

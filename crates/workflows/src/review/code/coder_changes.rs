@@ -209,7 +209,7 @@ fn sent_to<'a>(state: &'a ReviewState, coder: &AgentName) -> impl Iterator<Item 
 }
 
 /// Whether a finding names a file: in its places, its evidence, its proposed fix or its demonstration.
-fn names(finding: &Finding, path: &str) -> bool {
+pub(crate) fn names(finding: &Finding, path: &str) -> bool {
     let raw = &finding.raw;
     let from = raw.file.as_deref().unwrap_or_default();
     let texts = raw.evidence.iter().chain(&raw.suggestion);

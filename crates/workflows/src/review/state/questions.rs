@@ -172,6 +172,16 @@ impl ReviewState {
         attempts::last(&self.calls, agent, purpose)
     }
 
+    /// The last call of each agent for each purpose.
+    pub(crate) fn last_calls(&self) -> Vec<(&CallId, &RecordedCall)> {
+        let mut last = BTreeMap::new();
+        for (id, call) in &self.calls {
+            // An agent's calls for one purpose are sorted by attempt, so that the last attempt remains.
+            last.insert((&id.agent, &id.purpose), (id, call));
+        }
+        last.into_values().collect()
+    }
+
     pub(crate) fn next_call(&self, agent: &AgentName, purpose: Purpose) -> CallId {
         let last = self.last_call(agent, &purpose);
         CallId {
