@@ -67,6 +67,7 @@ mod steering;
 mod support;
 mod targets;
 mod terminal;
+mod together;
 mod told;
 mod tree_findings;
 mod undo;

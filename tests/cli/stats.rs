@@ -23,6 +23,16 @@ answer=$(
     n=0; for id in $GLEE_FINDINGS; do n=$((n + 1)); echo "[$id] RESOLVED: gone"; done
     echo "GLEE-RECHECK-END nonce=$GLEE_NONCE answers=$n" ;;
   jo-judge)
+    set -- DISMISS ENFORCE ESCALATE
+    case $GLEE_DISPUTE in *' '*)
+      list=
+      for dispute in $GLEE_DISPUTE; do
+        list="$list${list:+, }{\"dispute\": $dispute, \"ruling\": \"$1\", \"rationale\": \"app.py:5 says so\", \"citations\": [\"app.py:5\"]}"
+        shift
+      done
+      echo "{\"nonce\": \"$GLEE_NONCE\", \"rulings\": [$list]}"
+      exit ;;
+    esac
     case $prompt in
     *'divides by zero'*) word=DISMISS ;;
     *'leaks its file'*) word=ENFORCE ;;
@@ -226,7 +236,7 @@ fn every_number_is_the_one_counted_by_hand() {
             .count() as u64
     };
     assert!(
-        calls("ada") >= 2 && calls("bob") >= 2 && calls("jo") == 3,
+        calls("ada") >= 2 && calls("bob") >= 2 && calls("jo") == 1,
         "{events}"
     );
     for (list, name) in [("reviewers", "ada"), ("judges", "jo")] {

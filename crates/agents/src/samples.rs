@@ -128,14 +128,5 @@ pub fn dispute() -> Task {
         disposition: None,
         earlier: Vec::new(),
     };
-    Task::Judge(JudgeCall {
-        dispute: Box::new(dispute),
-        files: Vec::new(),
-        written: Vec::new(),
-        precedents: Vec::new(),
-        guidelines: Vec::new(),
-        demonstrated: Vec::new(),
-        may_ask: Vec::new(),
-        requested: None,
-    })
+    Task::Judge(JudgeCall::of(dispute, Vec::new()))
 }

@@ -23,10 +23,6 @@ mod tests;
 use std::path::Path;
 
 use glee_model::domain::{Advice, Role};
-use glee_protocol::calls::judge::JudgeCall;
-use glee_protocol::calls::recheck::RecheckCall;
-use glee_protocol::calls::respond::RespondCall;
-use glee_protocol::calls::review::ReviewCall;
 use glee_protocol::request::Request;
 
 #[cfg(feature = "astgrep")]
@@ -134,17 +130,21 @@ pub fn answer(name: &str, request: &[u8], root: &Path) -> Result<String, Builtin
 
 #[cfg(feature = "astgrep")]
 fn dispatch(request: &Request, root: &Path) -> Result<String, BuiltinError> {
+    use glee_protocol::calls::judge::JudgeCall;
+    use glee_protocol::calls::recheck::RecheckCall;
+    use glee_protocol::calls::respond::RespondCall;
+    use glee_protocol::calls::review::ReviewCall;
     use glee_protocol::request::Task;
     let body = match &request.task {
         Task::Review(ReviewCall { files, runners, .. }) => reviewer::review(files, runners, root)?,
         Task::Recheck(RecheckCall { changes, files }) => recheck::recheck(changes, files, root)?,
         Task::Respond(RespondCall { items, runners, .. }) => fixer::respond(items, runners, root)?,
         Task::Judge(JudgeCall {
-            dispute,
+            case,
             files,
             written,
             ..
-        }) => referee::judge(dispute, files, written, root),
+        }) => referee::judge(&case.dispute, files, written, root),
         Task::Demonstrate(_)
         | Task::Examine(_)
         | Task::Defend(_)

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::calls::KINDS;
 pub use crate::calls::Task;
+use crate::calls::judge::RULINGS;
 use crate::calls::kind::JsonForm;
 pub use crate::calls::parts::{Guideline, RulingInForce, SourceFile, StagePosition, StageSubject};
 use glee_model::domain::AgentName;
@@ -41,5 +42,7 @@ impl Request {
 /// All published forms: the request, and the answers.
 pub fn forms() -> impl Iterator<Item = JsonForm> {
     let answers = KINDS.iter().filter_map(|kind| kind.form);
-    std::iter::once(Request::FORM).chain(answers)
+    std::iter::once(Request::FORM)
+        .chain(answers)
+        .chain([RULINGS])
 }

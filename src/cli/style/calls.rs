@@ -95,6 +95,14 @@ pub(crate) fn summary(answer: &CallAnswer) -> (Glyph, String) {
             )
         }
         CallAnswer::Judge { ruling } => (Glyph::Done, ruling.ruling.to_string()),
+        CallAnswer::JudgeFile { answers } => {
+            let given = answers
+                .iter()
+                .filter(|own| !own.answer.is_missing())
+                .count();
+            let text = format!("{given} of {} answered", count(answers.len(), "dispute"));
+            (complete(given == answers.len()), text)
+        }
         CallAnswer::Request { request } => {
             let text = format!("asks the {} for a test", request.from);
             (Glyph::Done, text)

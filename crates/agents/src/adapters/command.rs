@@ -183,7 +183,7 @@ fn effort<'a>(profile: &'a Profile, call: &Call) -> Result<Option<&'a str>, Agen
 
 /// The form that the agent's whole answer must have; `None` if the answer can be prose.
 pub fn whole(task: &Task) -> Option<JsonForm> {
-    task.about().form.filter(|form| form.is_whole)
+    task.form().filter(|form| form.is_whole)
 }
 
 fn option(flag: &str, value: Option<impl Into<String>>) -> Vec<String> {

@@ -194,16 +194,7 @@ fn task(agent: &Agent) -> Task {
             rulings: Vec::new(),
             ..ReviewCall::default()
         }),
-        Role::Judge => Task::Judge(JudgeCall {
-            dispute: Box::new(dispute()),
-            files: vec![file],
-            written: Vec::new(),
-            precedents: Vec::new(),
-            guidelines: Vec::new(),
-            demonstrated: Vec::new(),
-            may_ask: Vec::new(),
-            requested: None,
-        }),
+        Role::Judge => Task::Judge(JudgeCall::of(dispute(), vec![file])),
         Role::Aggregator => Task::Aggregate(AggregateCall {
             about: StageSubject {
                 id: "probe".to_owned(),

@@ -74,8 +74,7 @@ pub fn environment(
     let mut env = allowed(&passed, vars);
     let findings = spaced(&request.task.findings());
     let pairs = spaced(&request.task.pairs());
-    let dispute = request.task.dispute().map(|number| number.to_string());
-    let dispute = dispute.unwrap_or_default();
+    let disputes = spaced(&request.task.disputes());
     let request = [
         ("GLEE_AGENT", agent.name.0.as_str()),
         ("GLEE_ROLE", agent.role.as_str()),
@@ -83,7 +82,7 @@ pub fn environment(
         ("GLEE_NONCE", &request.nonce),
         ("GLEE_FINDINGS", &findings),
         ("GLEE_PAIRS", &pairs),
-        ("GLEE_DISPUTE", &dispute),
+        ("GLEE_DISPUTE", &disputes),
     ];
     let request = request.into_iter().filter(|(_, value)| !value.is_empty());
     let configured = agent

@@ -64,7 +64,7 @@ impl CallKind for DemonstrateCall {
         vec![self.dispute.finding.id]
     }
 
-    fn dispute(&self) -> Option<DisputeNumber> {
-        Some(self.dispute.number)
+    fn disputes(&self) -> Vec<DisputeNumber> {
+        vec![self.dispute.number]
     }
 }

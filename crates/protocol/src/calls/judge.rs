@@ -3,19 +3,26 @@
 use crate::calls::parts::{Guideline, RulingInForce};
 use crate::calls::prelude::*;
 use crate::prompts::fence::{add, joined, lines};
+use crate::replies::ruling::error::RulingError;
 use crate::replies::ruling::{self, JudgeReply};
 use crate::text::printable;
+use glee_model::domain::event::DisputeAnswer;
 use glee_model::domain::{
     Demonstrated, DemonstrationRequest, Dispute, DisputeNumber, EarlierDispute, Ruling,
     RulingRecord,
 };
 use glee_model::rules::review::objections;
 
-/// Rule on one dispute (role judge; answer: section 3.5).
+/// Rule on one dispute (role judge; answer: section 3.5), or on several about one file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct JudgeCall {
-    pub dispute: Box<Dispute>,
+    #[serde(flatten)]
+    pub case: DisputeCase,
+    /// The other disputes about the same file that the judge rules on in this call. Only programs that Glee knows are asked
+    /// about several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<DisputeCase>,
     /// The files that the finding and the evidence refer to. The content of each file is the content at the
     /// start of the round in which the finding was raised.
     pub files: Vec<SourceFile>,
@@ -23,6 +30,12 @@ pub struct JudgeCall {
     /// the lines are valid evidence.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub written: Vec<CoderWritten>,
+}
+
+/// A dispute, and what is known about it besides the code.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DisputeCase {
+    pub dispute: Box<Dispute>,
     /// Earlier rulings on similar findings in other code. The judge can use these earlier rulings as
     /// evidence, but is not bound by them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -39,6 +52,72 @@ pub struct JudgeCall {
     /// The demonstration that a judge asked for; absent before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requested: Option<RequestedDemonstration>,
+}
+
+impl DisputeCase {
+    /// A dispute of which nothing more is known.
+    pub fn of(dispute: Dispute) -> Self {
+        Self {
+            dispute: Box::new(dispute),
+            precedents: Vec::new(),
+            guidelines: Vec::new(),
+            demonstrated: Vec::new(),
+            may_ask: Vec::new(),
+            requested: None,
+        }
+    }
+
+    fn context(&self, fence: &DataFence<'_>) -> Value {
+        let dispute = &self.dispute;
+        json!({
+            "dispute": dispute.number,
+            "finding": fence.finding(&dispute.finding, None),
+            "members": list(&dispute.members, |member| fence.finding(member, None)),
+            "objection": objection(fence, dispute),
+            "is_opinion": objections::lacks_evidence(dispute.objector, &dispute.objection),
+            "earlier": fence.lines("rulings", dispute.rulings.iter().map(|RulingRecord { ruling, .. }| {
+                format!("{}: {}", ruling.ruling, ruling.rationale.as_written())
+            })),
+            "related": related(fence, &dispute.earlier),
+            "guidelines": fence.guidelines(&self.guidelines),
+            "precedents": fence.rulings("precedents", &self.precedents),
+            "demonstrated": fence.demonstrated(&self.demonstrated),
+            "may_ask": joined(&self.may_ask, |side| format!("`{side}`")),
+            "requested": requested(fence, self.requested.as_ref()),
+        })
+    }
+
+    fn answer(&self, read: Result<JudgeReply, RulingError>) -> CallAnswer {
+        valid(read, |reply| match reply {
+            JudgeReply::Ruling(ruling) => CallAnswer::Judge { ruling },
+            JudgeReply::Request(request) if self.may_ask.contains(&request.from) => {
+                CallAnswer::Request { request }
+            }
+            JudgeReply::Request(DemonstrationRequest { from, .. }) => CallAnswer::Invalid {
+                error: format!("the {from} cannot be asked for a demonstration: give a ruling"),
+            },
+        })
+    }
+}
+
+impl JudgeCall {
+    /// A call about one dispute of which nothing more is known than the code.
+    pub fn of(dispute: Dispute, files: Vec<SourceFile>) -> Self {
+        Self {
+            case: DisputeCase::of(dispute),
+            others: Vec::new(),
+            files,
+            written: Vec::new(),
+        }
+    }
+
+    pub fn cases(&self) -> impl Iterator<Item = &DisputeCase> {
+        std::iter::once(&self.case).chain(&self.others)
+    }
+
+    fn is_about_several(&self) -> bool {
+        !self.others.is_empty()
+    }
 }
 
 /// A judge's question to one side, and what the side answered.
@@ -72,54 +151,57 @@ impl CallKind for JudgeCall {
         )),
     };
 
+    fn form(&self) -> Option<JsonForm> {
+        if self.is_about_several() {
+            return Some(RULINGS);
+        }
+        Self::ABOUT.form
+    }
+
     fn context(&self, fence: &DataFence<'_>) -> Value {
-        let dispute = &self.dispute;
+        let cases: Vec<&DisputeCase> = self.cases().collect();
         json!({
-            "dispute": dispute.number,
-            "finding": fence.finding(&dispute.finding, None),
-            "members": list(&dispute.members, |member| fence.finding(member, None)),
-            "objection": objection(fence, dispute),
-            "is_opinion": objections::lacks_evidence(dispute.objector, &dispute.objection),
-            "earlier": fence.lines("rulings", dispute.rulings.iter().map(|RulingRecord { ruling, .. }| {
-                format!("{}: {}", ruling.ruling, ruling.rationale.as_written())
-            })),
-            "related": related(fence, &dispute.earlier),
+            "several": self.is_about_several(),
+            "cases": list(&cases, |case| case.context(fence)),
             "written": written(fence, &self.written),
-            "guidelines": fence.guidelines(&self.guidelines),
-            "precedents": fence.rulings("precedents", &self.precedents),
-            "demonstrated": fence.demonstrated(&self.demonstrated),
-            "may_ask": joined(&self.may_ask, |side| format!("`{side}`")),
-            "requested": requested(fence, self.requested.as_ref()),
             "files": fence.files(&self.files),
         })
     }
 
     fn closing(&self, nonce: &str) -> String {
-        format!(
-            "GLEE-RULING nonce={nonce} dispute={} ruling=<WORD>",
-            self.dispute.number
-        )
+        if self.is_about_several() {
+            return format!(r#"{{"nonce": "{nonce}", "rulings": ["#);
+        }
+        let dispute = self.case.dispute.number;
+        format!("GLEE-RULING nonce={nonce} dispute={dispute} ruling=<WORD>")
     }
 
     fn read(&self, answer: impl BufRead, nonce: &str) -> io::Result<CallAnswer> {
-        let read = ruling::parse_answer(answer, Some(nonce), self.dispute.number)?;
-        Ok(valid(read, |reply| match reply {
-            JudgeReply::Ruling(ruling) => CallAnswer::Judge { ruling },
-            JudgeReply::Request(request) if self.may_ask.contains(&request.from) => {
-                CallAnswer::Request { request }
-            }
-            JudgeReply::Request(DemonstrationRequest { from, .. }) => CallAnswer::Invalid {
-                error: format!("the {from} cannot be asked for a demonstration: give a ruling"),
-            },
+        if !self.is_about_several() {
+            let read = ruling::parse_answer(answer, Some(nonce), self.case.dispute.number)?;
+            return Ok(self.case.answer(read));
+        }
+        let read = ruling::parse_each(answer, nonce)?;
+        Ok(valid(read, |mut replies| CallAnswer::JudgeFile {
+            answers: self
+                .cases()
+                .map(|case| {
+                    let dispute = case.dispute.number;
+                    let reply = replies.remove(&dispute);
+                    let answer =
+                        reply.map_or_else(CallAnswer::without_ruling, |reply| case.answer(reply));
+                    DisputeAnswer { dispute, answer }
+                })
+                .collect(),
         }))
     }
 
     fn findings(&self) -> Vec<FindingId> {
-        vec![self.dispute.finding.id]
+        self.cases().map(|case| case.dispute.finding.id).collect()
     }
 
-    fn dispute(&self) -> Option<DisputeNumber> {
-        Some(self.dispute.number)
+    fn disputes(&self) -> Vec<DisputeNumber> {
+        self.cases().map(|case| case.dispute.number).collect()
     }
 }
 
@@ -176,6 +258,22 @@ fn written(fence: &DataFence<'_>, written: &[CoderWritten]) -> String {
 pub struct RulingReply {
     /// The nonce of the request.
     pub nonce: String,
+    #[serde(flatten)]
+    pub ruling: DisputeRuling,
+}
+
+/// A judge's rulings on the disputes of the request, each at most once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RulingsReply {
+    /// The nonce of the request.
+    pub nonce: String,
+    /// One entry for each dispute.
+    pub rulings: Vec<DisputeRuling>,
+}
+
+/// A judge's ruling on a dispute.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DisputeRuling {
     /// The number of the dispute.
     pub dispute: DisputeNumber,
     /// The ruling.
@@ -186,3 +284,7 @@ pub struct RulingReply {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub demonstrate: Option<DemonstrationRequest>,
 }
+
+/// The form of an answer to several disputes.
+pub const RULINGS: JsonForm =
+    JsonForm::whole::<RulingsReply>("rulings", "A judge's rulings on several disputes");

@@ -55,7 +55,8 @@ pub struct AboutKind {
     pub name: &'static str,
     pub role: Role,
     pub template: &'static str,
-    /// The form of an answer in JSON; `None` if the answer is prose, or its fields are chosen by the user.
+    /// The form of an answer in JSON; `None` if the answer is prose, or its fields are chosen by the user. A call can have
+    /// another one (see [`CallKind::form`]).
     pub form: Option<JsonForm>,
 }
 
@@ -63,6 +64,11 @@ pub trait CallKind {
     const ABOUT: AboutKind;
     /// Whether the model has to reason with more effort than its default.
     const WANTS_EFFORT: bool = false;
+
+    /// The form of the answer in JSON.
+    fn form(&self) -> Option<JsonForm> {
+        Self::ABOUT.form
+    }
 
     /// Returns the values of the prompt's template.
     fn context(&self, fence: &DataFence<'_>) -> Value;
@@ -92,7 +98,8 @@ pub trait CallKind {
         Vec::new()
     }
 
-    fn dispute(&self) -> Option<DisputeNumber> {
-        None
+    /// The disputes that the answer has to decide.
+    fn disputes(&self) -> Vec<DisputeNumber> {
+        Vec::new()
     }
 }

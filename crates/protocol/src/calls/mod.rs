@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::calls::kind::{AboutKind, CallKind};
+use crate::calls::kind::{AboutKind, CallKind, JsonForm};
 use crate::prompts::fence::DataFence;
 use glee_model::domain::event::CallAnswer;
 use glee_model::domain::{DisputeNumber, FindingId, PairId, Role};
@@ -103,6 +103,11 @@ impl Task {
         of!(self, call => wants_effort(call))
     }
 
+    /// The form of the answer in JSON; `None` if the answer is prose.
+    pub fn form(&self) -> Option<JsonForm> {
+        of!(self, call => call.form())
+    }
+
     pub fn context(&self, fence: &DataFence<'_>) -> Value {
         of!(self, call => call.context(fence))
     }
@@ -130,7 +135,8 @@ impl Task {
         of!(self, call => call.pairs())
     }
 
-    pub fn dispute(&self) -> Option<DisputeNumber> {
-        of!(self, call => call.dispute())
+    /// The disputes that the answer has to decide.
+    pub fn disputes(&self) -> Vec<DisputeNumber> {
+        of!(self, call => call.disputes())
     }
 }

@@ -12,7 +12,7 @@ use crate::calls::compare::{CompareCall, UncertainPair};
 use crate::calls::defend::{Challenged, DefendCall};
 use crate::calls::demonstrate::DemonstrateCall;
 use crate::calls::examine::ExamineCall;
-use crate::calls::judge::{JudgeCall, RequestedDemonstration};
+use crate::calls::judge::{DisputeCase, JudgeCall, RequestedDemonstration};
 use crate::calls::recheck::{Change, RecheckCall};
 use crate::calls::respond::{FailedCheck, Item, RespondCall};
 use crate::calls::review::ReviewCall;
@@ -184,15 +184,26 @@ fn respond() -> Task {
 }
 
 fn judge() -> Task {
+    let files = vec![source("src/db.py", "def find(name):\n    pass\n")];
+    Task::Judge(JudgeCall::of(dispute(), files))
+}
+
+/// A call about two disputes.
+fn judge_of_a_file() -> Task {
+    let Task::Judge(call) = judge() else {
+        unreachable!("a judge rules")
+    };
+    let other = Dispute {
+        number: DisputeNumber(8),
+        finding: finding(2, Some(Tag::High), true),
+        ..dispute()
+    };
     Task::Judge(JudgeCall {
-        dispute: Box::new(dispute()),
-        files: vec![source("src/db.py", "def find(name):\n    pass\n")],
-        written: Vec::new(),
-        precedents: Vec::new(),
-        guidelines: Vec::new(),
-        demonstrated: Vec::new(),
-        may_ask: Vec::new(),
-        requested: None,
+        others: vec![DisputeCase {
+            may_ask: vec![Role::Coder],
+            ..DisputeCase::of(other)
+        }],
+        ..call
     })
 }
 
@@ -292,6 +303,7 @@ fn recheck_task() -> Task {
 #[case::review("review", review_task())]
 #[case::respond("respond", respond())]
 #[case::judge("judge", judge())]
+#[case::judge_of_a_file("judge_file", judge_of_a_file())]
 #[case::recheck("recheck", recheck_task())]
 #[case::compare("compare", compare_task())]
 #[case::same("same", same_task())]
@@ -357,16 +369,7 @@ fn earlier_rulings_reach_the_judge() {
         .rulings
         .push(RulingRecord::new(ruling, Ruler::Policy));
     let text = render(
-        &request(Task::Judge(JudgeCall {
-            dispute: Box::new(dispute),
-            files: Vec::new(),
-            written: Vec::new(),
-            precedents: Vec::new(),
-            guidelines: Vec::new(),
-            demonstrated: Vec::new(),
-            may_ask: Vec::new(),
-            requested: None,
-        })),
+        &request(Task::Judge(JudgeCall::of(dispute, Vec::new()))),
         None,
     )
     .unwrap();
@@ -479,7 +482,7 @@ fn with_template(source: &[u8]) -> (tempfile::TempDir, Result<String, PromptErro
 #[test]
 fn a_project_replaces_one_template_and_keeps_the_others() {
     let (folder, rendered) =
-        with_template(b"Rule on {{ finding.id }} of {{ agent }}.\n{{ closing }}\n");
+        with_template(b"Rule on {{ cases[0].finding.id }} of {{ agent }}.\n{{ closing }}\n");
     let closing = format!("GLEE-RULING nonce={NONCE} dispute=7 ruling=<WORD>");
     assert_eq!(
         rendered.unwrap(),

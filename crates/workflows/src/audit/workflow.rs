@@ -208,7 +208,7 @@ impl Workflow for AuditWorkflow {
             Some(CallAnswer::Invalid { error }) => Some(error.clone()),
             _ => None,
         };
-        let task = Task::Judge(self.requests(dispute).judge(case));
+        let task = Task::Judge(self.requests(dispute).judge(&[case]));
         // The judge of an audit has no backup, because the backup could be the agent that dismissed the finding.
         let prepared = self
             .resources

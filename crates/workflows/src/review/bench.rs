@@ -63,7 +63,7 @@ impl DisputeResolver for FixedAnswers {
             question.waiting,
         );
         self.heard.lock().unwrap().questions.push(asked);
-        assert!(question.excerpt.as_ref().unwrap().text.contains("def key"));
+        assert!(question.excerpt.as_ref().unwrap().text.contains("def "));
         self.choice.or(Some(Choice {
             route: question.default,
             by_person: false,
@@ -307,12 +307,12 @@ pub fn respond(text: &str, answers: u32) -> impl Fn(&Request) -> Script + Send +
 pub fn judge(fields: &str) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
     let fields = fields.to_owned();
     move |request| {
-        let Task::Judge(JudgeCall { dispute, .. }) = &request.task else {
+        let Task::Judge(JudgeCall { case, .. }) = &request.task else {
             panic!("a judge rules")
         };
         Script::prints(format!(
             "{{\"nonce\":\"{}\",\"dispute\":{},\"rationale\":\"so it is\",{fields}}}\n",
-            request.nonce, dispute.number
+            request.nonce, case.dispute.number
         ))
     }
 }

@@ -405,7 +405,8 @@ fn failures(state: &ReviewState) -> Vec<Failure> {
                 CallAnswer::Invalid { .. } => true,
                 _ => cause.is_some_and(FailureKind::is_in_output),
             };
-            let call = is_in_output.then(|| id.file_stem());
+            let asked_in = call.asked_in.as_ref().unwrap_or(id);
+            let call = is_in_output.then(|| asked_in.file_stem());
             Some(Failure {
                 agent: id.agent.clone(),
                 role,

@@ -22,7 +22,7 @@ use glee_protocol::calls::compare::{CompareCall, UncertainPair};
 use glee_protocol::calls::defend::{Challenged, DefendCall};
 use glee_protocol::calls::demonstrate::DemonstrateCall;
 use glee_protocol::calls::examine::ExamineCall;
-use glee_protocol::calls::judge::JudgeCall;
+use glee_protocol::calls::judge::{DisputeCase, JudgeCall};
 use glee_protocol::calls::parts::OfferedRunner;
 use glee_protocol::calls::recheck::{Change, RecheckCall};
 use glee_protocol::calls::respond::{FailedCheck, Item, RespondCall};
@@ -156,19 +156,19 @@ impl RequestBuilder<'_> {
             Purpose::Enforce { .. } | Purpose::Reply { .. } | Purpose::Repair { .. } => {
                 self.respond(self.state.items(&call.agent, &call.purpose))
             }
-            Purpose::Judge { dispute } => {
-                let dispute = self.dispute(*dispute);
-                Task::Judge(JudgeCall {
-                    may_ask: side_tests::may_ask(self.state, dispute),
-                    ..self.judge(dispute)
-                })
-            }
-            Purpose::JudgeAgain { dispute } => {
-                let dispute = self.dispute(*dispute);
-                Task::Judge(JudgeCall {
-                    requested: side_tests::request(self.state, dispute.number),
-                    ..self.judge(dispute)
-                })
+            Purpose::Judge { .. } | Purpose::JudgeFile { .. } | Purpose::JudgeAgain { .. } => {
+                let disputes = call.purpose.judged().iter();
+                let disputes: Vec<&Dispute> = disputes.map(|it| self.dispute(*it)).collect();
+                let mut judge = self.judge(&disputes);
+                let is_last = matches!(call.purpose, Purpose::JudgeAgain { .. });
+                for case in std::iter::once(&mut judge.case).chain(&mut judge.others) {
+                    if is_last {
+                        case.requested = side_tests::request(self.state, case.dispute.number);
+                    } else {
+                        case.may_ask = side_tests::may_ask(self.state, &case.dispute);
+                    }
+                }
+                Task::Judge(judge)
             }
             Purpose::Demonstrate { dispute } => self.demonstrate(self.dispute(*dispute)),
             Purpose::Recheck { .. } => self.recheck(call),
@@ -396,12 +396,33 @@ impl RequestBuilder<'_> {
         Task::Demonstrate(DemonstrateCall {
             request: request.clone(),
             runners: self.runners(),
-            files: self.judge(dispute).files,
+            files: self.files_of_dispute(dispute),
             dispute: Box::new(dispute.clone()),
         })
     }
 
-    pub fn judge(&self, dispute: &Dispute) -> JudgeCall {
+    /// A call about disputes in one file. There is at least one.
+    pub fn judge(&self, disputes: &[&Dispute]) -> JudgeCall {
+        let mut files: Vec<SourceFile> = Vec::new();
+        for file in disputes
+            .iter()
+            .flat_map(|dispute| self.files_of_dispute(dispute))
+        {
+            if files.iter().all(|known| known.path != file.path) {
+                files.push(file);
+            }
+        }
+        let mut cases = disputes.iter().map(|dispute| self.case(dispute));
+        JudgeCall {
+            case: cases.next().expect("a judge is asked about a dispute"),
+            others: cases.collect(),
+            written: self.written(&files),
+            files,
+        }
+    }
+
+    /// The files that the finding and the two sides name.
+    fn files_of_dispute(&self, dispute: &Dispute) -> Vec<SourceFile> {
         let flagged = dispute.finding.raw.file.as_deref().unwrap_or_default();
         let round = dispute.finding.round;
         let named: BTreeSet<&str> = dispute.finding.raw.files().skip(1).collect();
@@ -416,7 +437,10 @@ impl RequestBuilder<'_> {
                 meanings(&reference.path, flagged).find_map(|path| self.shown(round, &path));
             files.extend(cited.filter(|cited| files.iter().all(|file| file.path != cited.path)));
         }
-        let written = self.written(&files);
+        files
+    }
+
+    fn case(&self, dispute: &Dispute) -> DisputeCase {
         let others = self
             .bindings
             .iter()
@@ -431,18 +455,14 @@ impl RequestBuilder<'_> {
             .filter_map(|id| self.sources.guidelines.with_id(id))
             .cloned()
             .collect();
-        JudgeCall {
-            may_ask: Vec::new(),
-            requested: None,
-            dispute: Box::new(dispute.clone()),
-            files,
-            written,
+        DisputeCase {
             precedents,
             guidelines,
             demonstrated: dispute
                 .findings()
                 .flat_map(|finding| self.demonstrated(finding.id))
                 .collect(),
+            ..DisputeCase::of(dispute.clone())
         }
     }
 

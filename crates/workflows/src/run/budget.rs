@@ -56,7 +56,7 @@ pub(crate) fn place(
     call: &CallId,
     running: usize,
 ) -> Place {
-    let is_judge = call.purpose.judged().is_some();
+    let is_judge = !call.purpose.judged().is_empty();
     let jobs = settings.review.jobs.map_or(usize::MAX, |jobs| {
         usize::try_from(jobs).unwrap_or(usize::MAX)
     });

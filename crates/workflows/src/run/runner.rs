@@ -53,7 +53,7 @@ async fn run_steps<W: Workflow>(workflow: &mut W) -> Result<Rest, RunError> {
         while std::mem::take(&mut again) {
             is_held_back = false;
             for step in workflow.next() {
-                if running.contains(&step) {
+                if running.iter().any(|other| is_same(other, &step)) {
                     continue;
                 }
                 match step {
@@ -249,6 +249,14 @@ fn calls_of<E, Q>(agent: &AgentName, running: &[Step<E, Q>]) -> usize {
         .iter()
         .filter(|step| matches!(step, Step::Ask(call) if call.agent == *agent))
         .count()
+}
+
+/// Whether a step is running already. A question can be part of a call that asks several.
+fn is_same<E: PartialEq, Q: PartialEq>(running: &Step<E, Q>, step: &Step<E, Q>) -> bool {
+    match (running, step) {
+        (Step::Ask(running), Step::Ask(call)) => running.overlaps(call),
+        _ => running == step,
+    }
 }
 
 fn input<I: 'static>(pending: Pending<I>) -> Pending<Done<I>> {

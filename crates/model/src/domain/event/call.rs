@@ -58,6 +58,10 @@ pub enum Purpose {
     Judge {
         dispute: DisputeNumber,
     },
+    /// Rules on several disputes about one file. The answer on each counts as an answer to [`Judge`](Self::Judge).
+    JudgeFile {
+        disputes: Vec<DisputeNumber>,
+    },
     /// One side of a dispute is asked for the demonstration that a judge asks for.
     Demonstrate {
         dispute: DisputeNumber,
@@ -109,6 +113,7 @@ impl Purpose {
             | Self::Recheck { round }
             | Self::Compare { round } => Some(*round),
             Self::Judge { .. }
+            | Self::JudgeFile { .. }
             | Self::Demonstrate { .. }
             | Self::JudgeAgain { .. }
             | Self::Stage { .. }
@@ -117,11 +122,12 @@ impl Purpose {
         }
     }
 
-    /// The dispute that a judge is asked about in the call.
-    pub fn judged(&self) -> Option<DisputeNumber> {
+    /// The disputes that a judge is asked about in the call.
+    pub fn judged(&self) -> &[DisputeNumber] {
         match self {
-            Self::Judge { dispute } | Self::JudgeAgain { dispute } => Some(*dispute),
-            _ => None,
+            Self::Judge { dispute } | Self::JudgeAgain { dispute } => std::slice::from_ref(dispute),
+            Self::JudgeFile { disputes } => disputes,
+            _ => &[],
         }
     }
 
@@ -130,6 +136,10 @@ impl Purpose {
         let words = match self {
             Self::Judge { dispute } | Self::JudgeAgain { dispute } => {
                 return format!("ruling on dispute {dispute}");
+            }
+            Self::JudgeFile { disputes } => {
+                let disputes: Vec<String> = disputes.iter().map(ToString::to_string).collect();
+                return format!("ruling on disputes {}", disputes.join(", "));
             }
             Self::Demonstrate { dispute } => {
                 return format!("writing a test for dispute {dispute}");
@@ -217,6 +227,30 @@ impl CallId {
         })
     }
 
+    /// Whether both calls ask the same agent the same question.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        let judged = other.purpose.judged();
+        self == other
+            || self.agent == other.agent
+                && self
+                    .purpose
+                    .judged()
+                    .iter()
+                    .any(|dispute| judged.contains(dispute))
+    }
+
+    /// The calls that this call counts as: one about each dispute of a file, or the call itself.
+    pub fn each(&self) -> Vec<Self> {
+        let Purpose::JudgeFile { disputes } = &self.purpose else {
+            return vec![self.clone()];
+        };
+        let of_one = |dispute: &DisputeNumber| Self {
+            purpose: Purpose::Judge { dispute: *dispute },
+            ..self.clone()
+        };
+        disputes.iter().map(of_one).collect()
+    }
+
     /// Returns a file name without an extension. All files with output of the call have this name, with
     /// different extensions. The name consists of letters, digits, `-` and `.`.
     pub fn file_stem(&self) -> String {
@@ -236,6 +270,10 @@ impl CallId {
             } => format!("reply-{dispute}-{answer}"),
             Purpose::Repair { round } => format!("repair-{round}"),
             Purpose::Judge { dispute } => format!("judge-{dispute}"),
+            Purpose::JudgeFile { disputes } => {
+                let numbers = disputes.iter().map(|dispute| format!("-{dispute}"));
+                numbers.fold("judge".to_owned(), |stem, number| stem + &number)
+            }
             Purpose::Demonstrate { dispute } => format!("demonstrate-{dispute}"),
             Purpose::JudgeAgain { dispute } => format!("judge-{dispute}-again"),
             Purpose::Recheck { round } => format!("recheck-{round}"),
@@ -345,6 +383,10 @@ pub enum CallAnswer {
         /// What the side says beside it.
         said: Untrusted,
     },
+    /// What a judge answered to each dispute of a file.
+    JudgeFile {
+        answers: Vec<DisputeAnswer>,
+    },
     Recheck {
         checks: Vec<Recheck>,
     },
@@ -375,7 +417,33 @@ pub enum CallAnswer {
     },
 }
 
+/// A judge's answer to one of several disputes: a ruling, a request for a demonstration, or why there is neither.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DisputeAnswer {
+    pub dispute: DisputeNumber,
+    #[serde(flatten)]
+    pub answer: CallAnswer,
+}
+
 impl CallAnswer {
+    /// What the answer says to a question that the call contained.
+    pub fn to(&self, purpose: &Purpose) -> Self {
+        match (self, purpose) {
+            (Self::JudgeFile { answers }, Purpose::Judge { dispute }) => {
+                let own = answers.iter().find(|own| own.dispute == *dispute);
+                own.map_or_else(Self::without_ruling, |own| own.answer.clone())
+            }
+            _ => self.clone(),
+        }
+    }
+
+    /// The answer to a dispute that a judge left out.
+    pub fn without_ruling() -> Self {
+        Self::Invalid {
+            error: "the answer has no ruling on this dispute".to_owned(),
+        }
+    }
+
     /// Whether the agent gave no valid answer.
     pub fn is_missing(&self) -> bool {
         matches!(self, Self::Failed { .. } | Self::Invalid { .. })

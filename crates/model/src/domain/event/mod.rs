@@ -23,7 +23,7 @@ use crate::domain::{
     StageVerdict, Tag, Trigger, UnsurePair, Untrusted, Usage, WatchPlan, WatchStatus,
 };
 
-pub use call::{CallAnswer, CallId, Part, Purpose, Transcript};
+pub use call::{CallAnswer, CallId, DisputeAnswer, Part, Purpose, Transcript};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {

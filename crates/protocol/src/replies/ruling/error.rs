@@ -11,6 +11,8 @@ pub enum RulingError {
          `GLEE-RULING nonce=<nonce> dispute=<n> ruling=<WORD>`"
     )]
     Missing,
+    #[error("the answer does not end with a JSON object with this `nonce` and the list `rulings`")]
+    NoList,
     #[error("{0}")]
     Malformed(String),
     #[error("no text is allowed after the ruling, but the answer contains text after the ruling")]
@@ -56,19 +58,19 @@ impl ExpectedRuling<'_> {
             return Err(RulingError::Nonce);
         }
         let given = dispute.unwrap_or_default();
-        let number = given
-            .trim_start_matches('#')
-            .parse()
-            .ok()
-            .map(DisputeNumber);
         match self.dispute {
-            Some(asked) if number != Some(asked) => Err(RulingError::Dispute {
+            Some(asked) if dispute_number(given) != Some(asked) => Err(RulingError::Dispute {
                 given: given.to_owned(),
                 asked,
             }),
             _ => Ok(()),
         }
     }
+}
+
+pub(super) fn dispute_number(given: &str) -> Option<DisputeNumber> {
+    let number = given.trim_start_matches('#').parse().ok();
+    number.map(DisputeNumber)
 }
 
 #[derive(Debug)]

@@ -7,6 +7,8 @@
 pub mod error;
 mod shape;
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::io::{self, BufRead};
 
 use crate::replies::reply::{ReplyLine, Walk};
@@ -38,6 +40,73 @@ pub fn parse<R: BufRead>(
         Ok(JudgeReply::Request(_)) => Err(RulingError::Missing),
         Err(error) => Err(error),
     })
+}
+
+/// Reads the rulings on several disputes from one JSON object with the list `rulings`, which ends the answer. Each value is
+/// what [`parse_answer`] returns for one dispute.
+///
+/// The outer result fails only if `input` cannot be read. The inner result fails if the answer does not end with such an object.
+pub fn parse_each<R: BufRead>(
+    input: R,
+    nonce: &str,
+) -> io::Result<Result<RulingsByDispute, RulingError>> {
+    let mut walk = Walk::new(input, Some(nonce));
+    let mut given = Vec::new();
+    let mut is_last = false;
+    while let Some(step) = walk.next(0)? {
+        match step.json {
+            ScanState::Found(object) => {
+                let rulings = shape::rulings(&object.text, nonce);
+                is_last = rulings.is_some();
+                given.extend(rulings.into_iter().flatten());
+            }
+            ScanState::Outside
+                if matches!(
+                    step.kind,
+                    LineKind::Blank | LineKind::FenceOpen | LineKind::Code
+                ) => {}
+            ScanState::Inside | ScanState::Outside => is_last = false,
+        }
+    }
+    if let Some(object) = walk.end()
+        && let Some(rulings) = shape::rulings(&object.text, nonce)
+    {
+        is_last = true;
+        given.extend(rulings);
+    }
+    if given.is_empty() {
+        let fault = walk.json.fault.map(RulingError::Malformed);
+        return Ok(Err(fault.unwrap_or(RulingError::NoList)));
+    }
+    if !is_last {
+        return Ok(Err(RulingError::TextBehind));
+    }
+    let mut rulings = RulingsByDispute::new();
+    for (dispute, claimed) in given {
+        let said = claimed.map(|claimed| Reasons::default().complete(claimed));
+        match rulings.entry(dispute) {
+            Entry::Vacant(free) => drop(free.insert(said)),
+            Entry::Occupied(mut known) => {
+                let both = [known.get(), &said].map(word);
+                if let [Some(one), Some(other)] = both
+                    && one != other
+                {
+                    *known.get_mut() = Err(RulingError::Contradiction(vec![one, other]));
+                }
+            }
+        }
+    }
+    Ok(Ok(rulings))
+}
+
+/// What a judge answers to each dispute, or why the answer is not valid.
+pub type RulingsByDispute = BTreeMap<DisputeNumber, Result<JudgeReply, RulingError>>;
+
+fn word(said: &Result<JudgeReply, RulingError>) -> Option<RulingWord> {
+    match said {
+        Ok(JudgeReply::Ruling(ruling)) => Some(ruling.ruling),
+        Ok(JudgeReply::Request(_)) | Err(_) => None,
+    }
 }
 
 /// What a judge answers.

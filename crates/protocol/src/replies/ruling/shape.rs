@@ -1,18 +1,23 @@
 //! Reads a ruling from one of its two forms, a JSON object or a closing line.
 
-use crate::replies::ruling::error::{Claimed, DisputeMatch, ExpectedRuling, RulingError};
-use crate::text::json::LenientValue;
-use glee_model::domain::{
-    DemonstrationRequest, FindingId, Grounds, Role, Ruling, RulingWord, Tag, Untrusted,
+use crate::replies::ruling::error::{
+    Claimed, DisputeMatch, ExpectedRuling, RulingError, dispute_number,
 };
+use crate::text::json::LenientValue;
+use crate::text::nonce::is_nonce;
+use glee_model::domain::{
+    DemonstrationRequest, DisputeNumber, FindingId, Grounds, Role, Ruling, RulingWord, Tag,
+    Untrusted,
+};
+
+/// The maximum number of rulings that are read from one list.
+const RULINGS_CAP: usize = 1000;
 
 /// Reads a ruling from a JSON object. Returns `None` if the object has neither a field `ruling` nor a field `demonstrate`
 /// with a value.
 pub(super) fn object(text: &str, asked: ExpectedRuling<'_>) -> Option<DisputeMatch> {
     let object: LenientValue = serde_json::from_str(text).ok()?;
-    let request = object.get(&["demonstrate"]);
-    let is_request = *request != LenientValue::Nothing;
-    if !is_request {
+    if object.get(&["demonstrate"]).is_nothing() {
         object.fields().iter().find(|(name, _)| name == "ruling")?;
     }
     let claimed = asked.check(
@@ -21,16 +26,43 @@ pub(super) fn object(text: &str, asked: ExpectedRuling<'_>) -> Option<DisputeMat
     );
     Some(match claimed {
         Err(error) => DisputeMatch::Foreign(error),
-        Ok(()) if is_request => DisputeMatch::Own(asked_for(request).map(|request| Claimed {
-            ruling: Ruling::bare(RulingWord::Escalate),
-            request: Some(request),
-            is_line: false,
-        })),
-        Ok(()) => DisputeMatch::Own(ruling(&object).map(|ruling| Claimed {
+        Ok(()) => DisputeMatch::Own(claim(&object)),
+    })
+}
+
+/// The rulings of an object with the list `rulings`, by the number of the dispute. Returns `None` if the object has another
+/// nonce or no such list.
+pub(super) fn rulings(
+    text: &str,
+    nonce: &str,
+) -> Option<Vec<(DisputeNumber, Result<Claimed, RulingError>)>> {
+    let object: LenientValue = serde_json::from_str(text).ok()?;
+    let LenientValue::List(items) = object.get(&["rulings"]) else {
+        return None;
+    };
+    let given = word(&object, "nonce")?;
+    let items = items.iter().take(RULINGS_CAP);
+    let rulings = items.filter_map(|item| {
+        let number = dispute_number(&word(item, "dispute")?)?;
+        Some((number, claim(item)))
+    });
+    is_nonce(Some(nonce), &given).then(|| rulings.collect())
+}
+
+/// Reads a request for a demonstration, or else a ruling.
+fn claim(object: &LenientValue) -> Result<Claimed, RulingError> {
+    let request = object.get(&["demonstrate"]);
+    if request.is_nothing() {
+        return ruling(object).map(|ruling| Claimed {
             ruling,
             request: None,
             is_line: false,
-        })),
+        });
+    }
+    asked_for(request).map(|request| Claimed {
+        ruling: Ruling::bare(RulingWord::Escalate),
+        request: Some(request),
+        is_line: false,
     })
 }
 

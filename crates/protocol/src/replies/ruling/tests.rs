@@ -290,3 +290,75 @@ fn spec_22_a_judge_is_told_where_its_json_ends_to_be_json() {
     assert!(quote.contains("line 3"), "{quote}");
     assert_eq!(read("Nothing."), Err(RulingError::Missing));
 }
+
+/// The number of a dispute, and the word of its ruling or why there is none.
+type OnEach = Vec<(u64, Result<RulingWord, String>)>;
+
+fn each(text: &str) -> Result<OnEach, String> {
+    let read = parse_each(text.as_bytes(), "abc").unwrap();
+    let read = read.map_err(|error| error.to_string())?;
+    let of = |(dispute, said): (DisputeNumber, Result<JudgeReply, RulingError>)| {
+        let word = match said {
+            Ok(JudgeReply::Ruling(ruling)) => Ok(ruling.ruling),
+            Ok(JudgeReply::Request(request)) => Err(format!("asks {}", request.from)),
+            Err(error) => Err(error.to_string()),
+        };
+        (dispute.0, word)
+    };
+    Ok(read.into_iter().map(of).collect())
+}
+
+#[test]
+fn each_dispute_has_its_own_entry() {
+    let list = r#"{"nonce": "abc", "rulings": [{"dispute": 3, "ruling": "ENFORCE"}, {"dispute": "4", "ruling": "dismiss"},
+        {"dispute": 5, "ruling": "maybe"}, {"dispute": 6, "ruling": "ESCALATE", "demonstrate": {"from": "coder", "question": "why"}}]}"#;
+    let expected = vec![
+        (3, Ok(Enforce)),
+        (4, Ok(Dismiss)),
+        (
+            5,
+            Err("`maybe` is not a ruling; allowed: `ENFORCE`, `DISMISS`, `ESCALATE`".to_owned()),
+        ),
+        (6, Err("asks coder".to_owned())),
+    ];
+    for text in [
+        list.to_owned(),
+        format!("So it is.\n\n```json\n{list}\n```\n\n"),
+        format!("{}\n{list}", list.replace("abc", "xyz")),
+        format!("> {}\n\n{list}", list.replace('\n', "\n> ")),
+    ] {
+        assert_eq!(each(&text), Ok(expected.clone()), "{text}");
+    }
+}
+
+#[test]
+fn rulings_that_contradict_each_other_decide_only_the_other_disputes() {
+    let list = |third: &str| {
+        format!(
+            r#"{{"nonce": "abc", "rulings": [{{"dispute": 3, "ruling": "{third}"}}, {{"dispute": 4, "ruling": "DISMISS"}}]}}"#
+        )
+    };
+    let read = each(&format!("{}\n{}", list("ENFORCE"), list("DISMISS"))).unwrap();
+    assert!(read[0].1.as_ref().unwrap_err().contains("contradict"));
+    assert_eq!(read[1], (4, Ok(Dismiss)));
+}
+
+#[test]
+fn without_a_list_at_its_end_an_answer_rules_on_nothing() {
+    let list = r#"{"nonce": "abc", "rulings": [{"dispute": 3, "ruling": "ENFORCE"}]}"#;
+    for (text, expected) in [
+        (String::new(), "does not end with"),
+        (ENFORCE.to_owned(), "does not end with"),
+        (LINE.to_owned(), "does not end with"),
+        (list.replace("abc", "xyz"), "does not end with"),
+        (
+            format!("{list}\nOn second thoughts, no."),
+            "no text is allowed",
+        ),
+        (format!("{list}\n{ENFORCE}"), "no text is allowed"),
+        (list[..list.len() - 2].to_owned(), "the JSON cannot be read"),
+    ] {
+        let error = each(&text).unwrap_err();
+        assert!(error.contains(expected), "{text}: {error}");
+    }
+}

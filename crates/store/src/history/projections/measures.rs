@@ -577,9 +577,10 @@ fn role_of(purpose: &Purpose) -> Option<&'static str> {
         | Purpose::Examine { .. }
         | Purpose::Defend { .. }
         | Purpose::Recheck { .. } => Some("reviewer"),
-        Purpose::Judge { .. } | Purpose::JudgeAgain { .. } | Purpose::Compare { .. } => {
-            Some("judge")
-        }
+        Purpose::Judge { .. }
+        | Purpose::JudgeFile { .. }
+        | Purpose::JudgeAgain { .. }
+        | Purpose::Compare { .. } => Some("judge"),
         Purpose::Same { .. } => Some("aggregator"),
         _ => None,
     }

@@ -31,15 +31,17 @@ const CODE: usize = 16 << 10;
 
 /// Whether an agent can read files of the tree: what `agents.<name>.reads` says, otherwise whether Glee knows the program.
 pub(crate) fn can_read(agent: &Agent) -> bool {
+    let has_tools = AdapterKind::of(agent) != Ok(AdapterKind::Address);
+    agent.reads.unwrap_or(is_known(agent) && has_tools)
+}
+
+/// Whether Glee knows the program, or the agent is a model.
+pub(crate) fn is_known(agent: &Agent) -> bool {
     let kind = AdapterKind::of(agent);
-    let is_known = match &agent.profile {
+    match &agent.profile {
         Some(profile) => profile.known.is_some(),
-        None => !matches!(
-            kind,
-            Ok(AdapterKind::Text | AdapterKind::Json | AdapterKind::Address)
-        ),
-    };
-    agent.reads.unwrap_or(is_known)
+        None => !matches!(kind, Ok(AdapterKind::Text | AdapterKind::Json)),
+    }
 }
 
 /// What a name is to a change. Names are listed in this order, the rarest first.
@@ -202,17 +204,19 @@ pub(crate) mod cut {
 
     pub(crate) fn judge(mut call: JudgeCall) -> JudgeCall {
         let mut named = Named::default();
-        let dispute = &call.dispute;
-        let flagged = dispute.finding.raw.file.as_deref().unwrap_or_default();
-        for finding in std::iter::once(&dispute.finding).chain(&dispute.members) {
-            named.finding(finding);
-        }
-        named.text(dispute.objection.text.as_written(), flagged);
-        for evidence in &dispute.objection.evidence {
-            named.text(evidence.as_written(), flagged);
-        }
-        for record in &dispute.rulings {
-            named.text(record.ruling.rationale.as_written(), flagged);
+        for case in call.cases() {
+            let dispute = &case.dispute;
+            let flagged = dispute.finding.raw.file.as_deref().unwrap_or_default();
+            for finding in std::iter::once(&dispute.finding).chain(&dispute.members) {
+                named.finding(finding);
+            }
+            named.text(dispute.objection.text.as_written(), flagged);
+            for evidence in &dispute.objection.evidence {
+                named.text(evidence.as_written(), flagged);
+            }
+            for record in &dispute.rulings {
+                named.text(record.ruling.rationale.as_written(), flagged);
+            }
         }
         call.files = named.cut(call.files);
         call

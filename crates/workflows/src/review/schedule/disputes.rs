@@ -1,17 +1,20 @@
 //! The steps that are due for disputes: opening, choosing a route, asking judges and people, and settling.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::review::code::context::is_known;
 use crate::review::demonstrations as side_tests;
 use crate::review::schedule::steps::{
     DisputeQuestion, ReviewEffect, ReviewStep, SchedulePolicy, ask, is_invalid,
 };
 use crate::review::state::ReviewState;
 use crate::run::workflow::Step;
-use glee_model::domain::event::{CallAnswer, DisputeEvent, EventKind, Mode, Purpose, Settlement};
+use glee_model::domain::event::{
+    CallAnswer, CallId, DisputeEvent, EventKind, Mode, Purpose, Settlement,
+};
 use glee_model::domain::{
-    Answer, Disposition, Dispute, DisputeNumber, Finding, FindingId, Person, Response, Route,
-    Ruler, RulingWord, TestedTree, Untrusted,
+    AgentName, Answer, Disposition, Dispute, DisputeNumber, Finding, FindingId, Person, Response,
+    Route, Ruler, RulingWord, TestedTree, Untrusted,
 };
 use glee_model::rules::review::progress::Stance;
 use glee_model::rules::review::{demonstrations, objections};
@@ -64,10 +67,79 @@ pub(crate) fn of_open<'a>(
             step => steps.push(step),
         }
     }
+    let mut steps = by_file(state, steps);
     if !settled.is_empty() {
         steps.insert(0, Step::Effect(ReviewEffect::Settle(settled)));
     }
     steps
+}
+
+/// The maximum number of disputes in one call. A judge that has to weigh more of them at once weighs each of them less.
+const TOGETHER: usize = 8;
+
+/// A judge is asked about the disputes of a file in one call, once the route of each of them is chosen.
+fn by_file(state: &ReviewState, steps: Vec<ReviewStep>) -> Vec<ReviewStep> {
+    let mut joined: BTreeMap<(AgentName, Place<'_>), Vec<DisputeNumber>> = BTreeMap::new();
+    let mut unrouted = BTreeSet::new();
+    let mut others = Vec::new();
+    for step in steps {
+        if let Some((judge, dispute, place)) = joinable(state, &step) {
+            joined.entry((judge, place)).or_default().push(dispute);
+            continue;
+        }
+        if let Step::Prompt(DisputeQuestion::Route(number))
+        | Step::Effect(ReviewEffect::Send(number)) = &step
+        {
+            unrouted.extend(state.disputes.get(number).and_then(place));
+        }
+        others.push(step);
+    }
+    joined.retain(|(_, place), _| !unrouted.contains(place));
+    for ((agent, _), disputes) in joined {
+        for disputes in disputes.chunks(TOGETHER) {
+            let purpose = match disputes {
+                [dispute] => Purpose::Judge { dispute: *dispute },
+                disputes => Purpose::JudgeFile {
+                    disputes: disputes.to_vec(),
+                },
+            };
+            others.push(Step::Ask(CallId {
+                agent: agent.clone(),
+                purpose,
+                attempt: 1,
+            }));
+        }
+    }
+    others
+}
+
+/// A file at the start of a round.
+type Place<'a> = (&'a str, u32);
+
+fn place(dispute: &Dispute) -> Option<Place<'_>> {
+    Some((dispute.finding.raw.file.as_deref()?, dispute.finding.round))
+}
+
+/// A question to a judge that can be asked together with others. A program of the user's own is asked about one dispute at a time,
+/// and so is a judge that gave no valid answer at first. The finding of a reversal depends on the dispute that it reverses.
+fn joinable<'a>(
+    state: &'a ReviewState,
+    step: &ReviewStep,
+) -> Option<(AgentName, DisputeNumber, Place<'a>)> {
+    let Step::Ask(CallId {
+        agent,
+        purpose: Purpose::Judge { dispute },
+        attempt: 1,
+    }) = step
+    else {
+        return None;
+    };
+    let judge = state.judges().find(|judge| judge.name == *agent)?;
+    let disputed = state.disputes.get(dispute)?;
+    let is_own = disputed.finding.reverses.is_none();
+    let is_asked = is_own && is_known(judge) && !judge.is_embedded();
+    let place = place(disputed).filter(|_| is_asked)?;
+    Some((agent.clone(), *dispute, place))
 }
 
 fn of_dispute(state: &ReviewState, policy: &SchedulePolicy, dispute: &Dispute) -> Vec<ReviewStep> {

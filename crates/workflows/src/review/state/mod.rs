@@ -32,6 +32,8 @@ pub struct RecordedCall {
     pub by: Option<AgentName>,
     /// What the agent read; `None` if its program gives no trace.
     pub reads: Option<Vec<TracedRead>>,
+    /// The call about several disputes that contained the answer.
+    pub asked_in: Option<CallId>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -180,14 +182,19 @@ impl ReviewState {
                 }
                 self.spent.calls += u64::from(told.retries) + 1;
                 self.spent.usage = self.spent.usage.plus(**usage);
-                let call_record = RecordedCall {
-                    answer: answer.clone(),
-                    millis: *millis,
-                    usage: **usage,
-                    by: told.by.clone(),
-                    reads: told.reads.clone(),
-                };
-                self.calls.insert(call.clone(), call_record);
+                // What a call about several disputes used counts once.
+                let mut usage = **usage;
+                for asked in call.each() {
+                    let call_record = RecordedCall {
+                        answer: answer.to(&asked.purpose),
+                        millis: *millis,
+                        usage: std::mem::take(&mut usage),
+                        by: told.by.clone(),
+                        reads: told.reads.clone(),
+                        asked_in: (asked != *call).then(|| call.clone()),
+                    };
+                    self.calls.insert(asked, call_record);
+                }
                 let debater = (call.agent.clone(), call.purpose.clone());
                 if self.left_unanswered(call) {
                     self.silent_debaters.insert(debater);
@@ -267,6 +274,7 @@ impl ReviewState {
                     };
                     let reused = RecordedCall {
                         answer,
+                        asked_in: None,
                         millis: 0,
                         usage: NOTHING,
                         by: None,
@@ -518,7 +526,7 @@ impl ReviewState {
         self.reopened.insert(number);
         self.chosen.remove(&number);
         self.calls
-            .retain(|id, _| id.purpose.judged() != Some(number));
+            .retain(|id, _| !id.purpose.judged().contains(&number));
     }
 
     /// What happened to a finding so far.

@@ -75,9 +75,9 @@ impl ReviewState {
     ///
     /// - If `named` is a route, the run decides all open disputes. If this route is `judge`, the function omits
     ///   the disputes that a judge of this run decides in any case.
-    /// - If `named` is `None`, the run decides the disputes that have the route `human`. Disputes for which a
-    ///   person chose this route are left out. A run with `--fix` also decides disputes without a route, if the
-    ///   coder received the finding before the judge.
+    /// - If `named` is `None`, the run decides the disputes that have the route `human`, and those whose judges gave no
+    ///   answer. Disputes for which a person chose the route `human` are left out. A run with `--fix` also decides disputes
+    ///   without a route, if the coder received the finding before the judge.
     pub(crate) fn stayed_open(&self, named: Option<Route>) -> Vec<DisputeNumber> {
         let is_fix = self
             .plan
@@ -87,15 +87,15 @@ impl ReviewState {
             .values()
             .filter(|dispute| dispute.is_open())
             .filter(|dispute| match (named, dispute.route) {
-                (Some(Route::Judge), Some(Route::Judge)) => {
+                (None | Some(Route::Judge), Some(Route::Judge)) => {
                     let mut calls = self.calls.keys();
                     !dispute.rulings.is_empty()
-                        && calls.all(|id| id.purpose.judged() != Some(dispute.number))
+                        && calls.all(|id| !id.purpose.judged().contains(&dispute.number))
                 }
                 (Some(_), _) => true,
                 (None, None) => is_fix && !self.is_judged_first(&dispute.finding),
                 (None, Some(Route::Human)) => !self.chosen.contains_key(&dispute.number),
-                (None, Some(Route::Judge | Route::Discard)) => false,
+                (None, Some(Route::Discard)) => false,
             })
             .map(|dispute| dispute.number)
             .collect()

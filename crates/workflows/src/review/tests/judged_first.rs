@@ -84,10 +84,10 @@ fn what_the_judge_upholds_is_enforced_and_what_it_dismisses_never_reaches_the_co
                 review("[MUST] app.py:6 Never eval file content", 1),
             )
             .on("j", "judge", |request| {
-                let Task::Judge(JudgeCall { dispute, .. }) = &request.task else {
+                let Task::Judge(JudgeCall { case, .. }) = &request.task else {
                     panic!("a judge is asked to judge")
                 };
-                let ruling = if dispute.finding.raw.title.as_written().contains("md5") {
+                let ruling = if case.dispute.finding.raw.title.as_written().contains("md5") {
                     "\"ruling\":\"ENFORCE\""
                 } else {
                     "\"ruling\":\"DISMISS\",\"citations\":[\"app.py:6\"]"

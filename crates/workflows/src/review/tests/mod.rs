@@ -30,6 +30,7 @@ mod memory;
 mod replay;
 mod reviewers;
 mod same;
+mod together;
 
 #[test]
 fn a_review_changes_nothing_and_gates() {

@@ -21,13 +21,17 @@ fn ruling(
     gemini: &'static str,
 ) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
     move |request| {
-        let Task::Judge(JudgeCall { dispute, files, .. }) = &request.task else {
+        let Task::Judge(JudgeCall { case, files, .. }) = &request.task else {
             unreachable!()
         };
         assert_eq!(
-            (files[0].path.as_str(), dispute.objection.text.as_written()),
+            (
+                files[0].path.as_str(),
+                case.dispute.objection.text.as_written()
+            ),
             ("a.py", "claude: it is by design")
         );
+        let dispute = &case.dispute;
         let word = if dispute.finding.raised_by[0].0 == "codex" {
             codex
         } else {
@@ -120,11 +124,11 @@ async fn what_a_judge_escalates_or_does_not_rule_on_waits_for_a_person() {
 async fn an_interrupted_arbitration_goes_on_and_asks_nobody_twice() {
     let scene = court();
     let slow = |request: &Request| {
-        let Task::Judge(JudgeCall { dispute, .. }) = &request.task else {
+        let Task::Judge(JudgeCall { case, .. }) = &request.task else {
             unreachable!()
         };
         let script = ruling("DISMISS", "DISMISS")(request);
-        if dispute.finding.raised_by[0].0 == "codex" {
+        if case.dispute.finding.raised_by[0].0 == "codex" {
             script
         } else {
             script.after(Duration::from_secs(20))

@@ -1,7 +1,6 @@
 //! Tests that the aggregator is asked once about issues that may be the same, and that a watch does not depend on it.
 
 use super::*;
-use glee_protocol::calls::judge::JudgeCall;
 
 const TOKEN: &str = "The session token is written to the log by the login handler";
 const AGAIN: &str = "The login handler still logs the session token of each user";
@@ -145,7 +144,7 @@ async fn an_issue_that_holds_up_in_other_words_is_ruled_on() {
     let ruled: BTreeSet<String> = seen
         .iter()
         .filter_map(|seen| match &seen.request.task {
-            Task::Judge(JudgeCall { dispute, .. }) => Some(dispute.finding.id.to_string()),
+            Task::Judge(call) => Some(call.case.dispute.finding.id.to_string()),
             _ => None,
         })
         .collect();

@@ -73,16 +73,8 @@ impl WatchWorkflow {
     ) -> Option<Result<Call, RunError>> {
         let judge = self.state.plan.as_ref()?.judge.as_ref()?;
         let disputed = self.state.disputes.get(&number)?;
-        let task = Task::Judge(JudgeCall {
-            dispute: Box::new(disputed.dispute.clone()),
-            files: self.files_for(disputed),
-            written: Vec::new(),
-            precedents: Vec::new(),
-            guidelines: Vec::new(),
-            demonstrated: Vec::new(),
-            may_ask: Vec::new(),
-            requested: None,
-        });
+        let files = self.files_for(disputed);
+        let task = Task::Judge(JudgeCall::of(disputed.dispute.clone(), files));
         Some(self.call(id, judge, task, cycle::why_again(&disputed.answers, id)))
     }
 

@@ -30,9 +30,9 @@ use crate::review::{
 };
 use crate::run::{error::RunError, redaction::Redaction, workflow::Step};
 use glee_model::domain::event::{
-    CallAnswer, CallId, EventKind, FixRequest, Purpose, ReviewEvent, RunEvent,
+    CallAnswer, CallId, DisputeAnswer, EventKind, FixRequest, Purpose, ReviewEvent, RunEvent,
 };
-use glee_model::domain::{CallMetadata, DemonstrationRun, Outcome, RunId};
+use glee_model::domain::{CallMetadata, DemonstrationRun, DisputeNumber, Outcome, RunId};
 use glee_store::config::settings::Settings;
 use glee_store::history::queries::{problems::KnownProblems, rows::Binding};
 use glee_store::history::store::Journal;
@@ -361,12 +361,10 @@ impl Replay<'_> {
             usage,
             by,
             reads,
-        } = match self.record.calls.get(call) {
-            Some(known) => RecordedCall {
-                answer: self.renumbered(&known.answer),
-                ..known.clone()
-            },
-            None => self.unrecorded(call),
+            ..
+        } = match &call.purpose {
+            Purpose::JudgeFile { disputes } => self.together(call, disputes),
+            _ => self.recorded(call),
         };
         if self.record.violated.contains(call) {
             events.push(
@@ -394,6 +392,38 @@ impl Replay<'_> {
         };
         events.push(finished.into());
         events
+    }
+
+    /// A call about several disputes, whose answers are recorded one by one.
+    fn together(&mut self, call: &CallId, disputes: &[DisputeNumber]) -> RecordedCall {
+        let mut all: Option<RecordedCall> = None;
+        let mut answers = Vec::new();
+        for (dispute, asked) in disputes.iter().zip(call.each()) {
+            let recorded = self.recorded(&asked);
+            let usage = all
+                .as_ref()
+                .map_or(recorded.usage, |all| all.usage.plus(recorded.usage));
+            answers.push(DisputeAnswer {
+                dispute: *dispute,
+                answer: recorded.answer.clone(),
+            });
+            all = Some(RecordedCall { usage, ..recorded });
+        }
+        let all = all.expect("a call about several disputes is about at least one");
+        RecordedCall {
+            answer: CallAnswer::JudgeFile { answers },
+            ..all
+        }
+    }
+
+    fn recorded(&mut self, call: &CallId) -> RecordedCall {
+        match self.record.calls.get(call) {
+            Some(known) => RecordedCall {
+                answer: self.renumbered(&known.answer),
+                ..known.clone()
+            },
+            None => self.unrecorded(call),
+        }
     }
 
     /// Takes the answers of earlier runs that the recorded run reused.
@@ -435,6 +465,7 @@ impl Replay<'_> {
             usage: <_>::default(),
             by: None,
             reads: None,
+            asked_in: None,
         }
     }
 
