@@ -56,7 +56,7 @@ fn three_disputes_are_one_call_one_line_and_three_rulings() {
     let output = sandbox.glee(JUDGED);
     assert_eq!(output.code, 3, "{output}");
     assert_eq!(prompts(&sandbox), ["prompt-1-2-3"], "{output}");
-    for line in ["ruling on disputes 1, 2, 3", "3 of 3 disputes answered"] {
+    for line in ["ruling on disputes 1, 2, 3", "ruled on disputes 1, 2, 3"] {
         assert!(output.stderr.contains(line), "{line}: {output}");
     }
     let calls = json(&sandbox.glee(&["stats", "--by", "role", "--json"]).stdout);

@@ -100,7 +100,7 @@ pub(crate) fn summary(answer: &CallAnswer) -> (Glyph, String) {
                 .iter()
                 .filter(|own| !own.answer.is_missing())
                 .count();
-            let text = format!("{given} of {} answered", count(answers.len(), "dispute"));
+            let text = format!("{given} of {} answered", answers.len());
             (complete(given == answers.len()), text)
         }
         CallAnswer::Request { request } => {

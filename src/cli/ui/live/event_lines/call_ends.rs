@@ -1,6 +1,6 @@
 //! Converts the answers of calls to printable lines.
 
-use crate::cli::style::{self, Color, calls, count};
+use crate::cli::style::{self, Color, Glyph, calls, count};
 use crate::cli::ui::live::event_lines::EventLines;
 use glee_model::domain::event::{CallAnswer, CallId, Purpose};
 use glee_model::domain::{RawFinding, ReusedFrom};
@@ -42,6 +42,14 @@ impl EventLines {
                 Purpose::Judge { dispute } | Purpose::JudgeAgain { dispute },
                 CallAnswer::Judge { .. },
             ) => text = format!("ruled on dispute {dispute}"),
+            (Purpose::JudgeFile { disputes }, _) => {
+                let numbers: Vec<String> = disputes.iter().map(ToString::to_string).collect();
+                let numbers = numbers.join(", ");
+                text = match glyph {
+                    Glyph::Done => format!("ruled on disputes {numbers}"),
+                    _ => format!("disputes {numbers}: {text}"),
+                };
+            }
             (
                 Purpose::Judge { dispute }
                 | Purpose::JudgeAgain { dispute }
