@@ -94,11 +94,11 @@ def structured(prompt: str, answer: Rule, last: str) -> list[Rule]:
     return [*by_tool, {"match": {"conversation": prompt}, "reply": says(text)}]
 
 
-def ruling(dispute: int, about: str, answer: Rule) -> list[Rule]:
-    """What the judge says: by the tool for structured answers where one is offered, or as text."""
-    prompt = rf'{about}.*"nonce": "(?P<nonce>[0-9a-f]{{32}})", "dispute": {dispute}\b'
-    answer = {"nonce": r"\g<nonce>", "dispute": dispute, **answer}
-    return structured(prompt, answer, "Ruled.")
+def rulings(*answers: Rule) -> list[Rule]:
+    """What the judge says about all disputes of a file, counted from 1."""
+    prompt = r'.*"nonce": "(?P<nonce>[0-9a-f]{32})", "rulings": \['
+    numbered = [{"dispute": number, **answer} for number, answer in enumerate(answers, 1)]
+    return structured(prompt, {"nonce": r"\g<nonce>", "rulings": numbered}, "Ruled.")
 
 
 def recheck(*ids: str) -> Rule:
@@ -122,7 +122,7 @@ def whole_job(scene: Scene) -> list[Rule]:
          "steps": edits(scene, ENFORCED_ANSWER, (5, safe), (13, closed))},
         {"name": "respond", "match": {"prompt": RESPOND},
          "steps": edits(scene, ANSWERS, (5, safe))},
-        *ruling(1, "Replace MD5", dismiss), *ruling(2, "Close the file", enforce),
+        *rulings(dismiss, enforce),
         recheck("F1", "F3"), recheck("F1"), recheck("F3"),
     ]
 
@@ -331,6 +331,8 @@ def end_to_end(program: Program, server: Server) -> list[str]:
         return [*exits(ran, 0), *left(scene), *carried_on(program, server.requests()),
                 *([] if usage.get("usd") else [f"the cost is unknown: {usage}"]),
                 *(f"app.py lacks {part!r}" for part in ("(name,)", "md5", "with open") if part not in source),
+                *([] if any(scene.top.rglob("judge-1-2.*")) else ["the disputes are not one call"]),
+                *(f"a dispute was asked again: {path.name}" for path in scene.top.rglob("judge-?.*")),
                 *([] if len(settled) == 2 else [f"disputes: {settled}"])]
 
 
