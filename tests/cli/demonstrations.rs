@@ -717,6 +717,11 @@ fn without_runners_nobody_is_invited_and_nothing_runs() {
     shop.set("review.demonstrations", "off");
     assert_eq!(invited(&shop), [false, false]);
     assert_eq!(shop.shown(), "");
+    // A project does not change it.
+    shop.sandbox
+        .write(".glee/config.yml", "review: {demonstrations: offered}\n");
+    assert_eq!(invited(&shop), [false, false]);
+    std::fs::remove_file(shop.sandbox.root().join(".glee/config.yml")).expect("a file");
     shop.set("review.demonstrations", "offered");
     shop.set("review.runners", "{}");
     assert_eq!(invited(&shop), [false, false]);
@@ -779,6 +784,10 @@ fn a_runner_of_a_project_needs_trust_and_names_a_folder_inside() {
             .contains("sh '{files}' (review.runners, `sh`)"),
         "{refused}"
     );
+    let known = "review: {runners: {py: {command: pytest, folder: tests}}}\n";
+    sandbox.write(".glee/config.yml", known);
+    let shown = sandbox.glee(&["trust", "--show"]);
+    assert!(shown.stderr.contains("nothing that needs trust"), "{shown}");
     for (wrong, problem) in [
         (
             "{command: 'sh {files}', folder: ../x}",

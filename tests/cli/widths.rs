@@ -241,7 +241,11 @@ fn is_whole(line: &str, args: &[&str]) -> bool {
     let is_fix = [" = fix: ", "  Fix: "].iter().any(|fix| line.contains(fix));
     let words = line.trim().trim_end_matches([',', '.', ';']);
     let is_command = line.starts_with("  glee ") || words.starts_with('`') && words.ends_with('`');
-    is_code || is_fix || is_command || !words.contains(' ')
+    let test = include_str!("../../examples/shop/tests/test_catalog.py");
+    let is_test = test
+        .lines()
+        .any(|code| line.ends_with(code) && !code.is_empty());
+    is_code || is_fix || is_test || is_command || !words.contains(' ')
 }
 
 /// A word that stands twice, or that is written together with the number before it, as in `a person person` and `2other`; a

@@ -272,7 +272,10 @@ impl Sandbox {
         let time =
             regex::Regex::new(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?")
                 .expect("the pattern is well-formed");
-        time.replace_all(&text, "[TIME]").into_owned()
+        let text = time.replace_all(&text, "[TIME]");
+        let of_unittest = regex::Regex::new(r"(Ran \d+ tests? in) \d+\.\d{3}s");
+        let of_unittest = of_unittest.expect("the pattern is well-formed");
+        of_unittest.replace_all(&text, "$1 [DURATION]").into_owned()
     }
 }
 

@@ -63,11 +63,17 @@ pub enum NotRun {
 }
 
 impl Agents {
-    pub async fn run_test(&self, job: TestJob<'_>) -> Result<EndedTest, NotRun> {
+    /// The program of a runner. Fails with the reason why nothing runs here.
+    pub fn test_program(&self, command: &[String], root: &Path) -> Result<PathBuf, String> {
         if !self.runner.mounts() {
             let why = "this system cannot keep a test from the network and from other files";
-            return Err(NotRun::Refused(why.to_owned()));
+            return Err(why.to_owned());
         }
+        let found = self.runner.find(command, root);
+        found.map_err(|error| error.to_string())
+    }
+
+    pub async fn run_test(&self, job: TestJob<'_>) -> Result<EndedTest, NotRun> {
         let out = job.scratch.join("out");
         let tracer = job.scratch.join("tracer");
         let trace = out.join("trace");
@@ -79,10 +85,8 @@ impl Agents {
             .and_then(|()| fs::create_dir_all(job.cache))
             .map_err(|error| NotRun::Refused(format!("failed to prepare the test: {error}")))?;
         let command = command(job.runner, job.path, &reports);
-        let program = self
-            .runner
-            .find(&command, job.copy)
-            .map_err(|error| NotRun::Refused(error.to_string()))?;
+        let program = self.test_program(&command, job.copy);
+        let program = program.map_err(NotRun::Refused)?;
         let mut env = environment::allowed(&[], std::env::vars_os());
         env.insert("PYTHONPATH".into(), tracer.into());
         let coverage = out.join("v8");

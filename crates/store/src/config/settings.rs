@@ -168,7 +168,8 @@ section! {
         /// one without a runner. With `required`, a mandatory bug or security finding does not block unless such a test
         /// fails on the reviewed code; only the user's file can set it.
         pub demonstrations: Demonstrations = Demonstrations::Offered,
-        /// The programs that run these tests, by name, each with the folder for new files. In the command, `{files}` stands
+        /// The programs that run these tests, by name, each with the folder for new files. A command is the name of one
+        /// that Glee knows (`unittest`, `pytest`, `node`, `go`), or your own: `{files}` stands
         /// for the path of the new file, `{name}` for its name without extension, `{folder}` for its folder, and `{junit}`
         /// and `{coverage}` for the paths of a JUnit report and a coverage report (LCOV, or the profile of `go test`) that
         /// the command writes. They run in a copy of the tree, in a sandbox, without network.
@@ -252,6 +253,28 @@ impl Runner {
     pub const REPORT: &str = "{junit}";
     /// The placeholder for the path of a coverage report: LCOV, or the profile of `go test`.
     pub const COVERAGE: &str = "{coverage}";
+    /// The commands that a configuration can give by their name alone.
+    pub const KNOWN: [(&str, &str); 4] = [
+        ("unittest", "python3 -m unittest {files}"),
+        ("pytest", "python3 -m pytest -q --junitxml={junit} {files}"),
+        (
+            "node",
+            "node --test --test-reporter=junit --test-reporter-destination={junit} {files}",
+        ),
+        ("go", "go test -json -coverprofile={coverage} ./{folder}"),
+    ];
+
+    /// The known command of this name.
+    pub(crate) fn known(name: &str) -> Option<Vec<String>> {
+        let mut known = Self::KNOWN.into_iter();
+        known.find_map(|(known, command)| (known == name).then(|| shlex::split(command))?)
+    }
+
+    /// Whether a command is a known one.
+    pub(crate) fn is_known(command: &[String]) -> bool {
+        let mut names = Self::KNOWN.into_iter().map(|(name, _)| name);
+        names.any(|name| Self::known(name).is_some_and(|known| known == command))
+    }
 }
 
 #[derive(

@@ -1,8 +1,9 @@
 //! A project's configuration file needs trust if the file runs programs or sets variables. Trust is the user's
 //! approval. A command needs no trust if the whole command is the name of an embedded agent or of a known program.
 //! Every other command needs trust. An adapter needs trust if the adapter is not the default adapter of the
-//! command. A profile of an agent needs trust. Each of the settings `env`, `review.verify`, `review.runners`, `watch.notify`, `notify.command` and `advisories.url`
-//! needs trust, unless the value is empty or `none`. If a command names a file in the tree, the file needs trust.
+//! command. A profile of an agent needs trust. A runner of demonstrations needs trust, unless its whole command is the
+//! name of one that Glee knows: what it runs, it runs in the sandbox. Each of the settings `env`, `review.verify`,
+//! `watch.notify`, `notify.command` and `advisories.url` needs trust, unless the value is empty or `none`. If a command names a file in the tree, the file needs trust.
 //! Templates in `.glee/prompts` need trust too. Rules in `.glee/rules` contain only data, so the rules need no
 //! trust. The trust hash covers only the content that needs trust. Changes to comments, to the order of keys, or
 //! to settings that need no trust require no new approval. The state folder contains one record for each approved
@@ -17,6 +18,7 @@ use serde_json::{Map, Value, json};
 
 use super::programs::KNOWN_PROGRAMS;
 use super::schema::values::words;
+use super::settings::Runner;
 use crate::config::files::scripts::{self, Roots};
 use crate::config::layers::layer::{GivenAgent, Layer};
 use crate::config::{error::TrustError, files::yaml::flow, layers::resolve::adapter_of};
@@ -78,19 +80,19 @@ pub fn needed(project: &Layer, roots: Option<&Roots>) -> Option<UntrustedConfig>
         content.insert(key.to_owned(), given.value.clone());
     }
     let runners = project.values.get("review.runners");
-    if let Some((given, runners)) =
-        runners.and_then(|given| Some((given, given.value.as_object()?)))
-        && !runners.is_empty()
-    {
-        for (name, runner) in runners {
-            let command = &runner["command"];
-            runs.push(format!(
-                "{} (review.runners, `{name}`)",
-                command_line(command)
-            ));
-            commands.push(words(command));
-        }
-        content.insert("review.runners".to_owned(), given.value.clone());
+    let runners = runners.and_then(|given| given.value.as_object());
+    let mut runners = runners.cloned().unwrap_or_default();
+    runners.retain(|_, runner| !Runner::is_known(&words(&runner["command"])));
+    for (name, runner) in &runners {
+        let command = &runner["command"];
+        runs.push(format!(
+            "{} (review.runners, `{name}`)",
+            command_line(command)
+        ));
+        commands.push(words(command));
+    }
+    if !runners.is_empty() {
+        content.insert("review.runners".to_owned(), Value::Object(runners));
     }
     if let Some(given) = project
         .values
@@ -467,8 +469,16 @@ mod tests {
                 vec!["cargo test (review.verify)", "make 'a b' (review.verify)"],
             ),
             (
-                "review: {runners: {py: {command: 'python3 -m unittest {files}', folder: tests}}}",
-                vec!["python3 -m unittest '{files}' (review.runners, `py`)"],
+                "review: {runners: {py: {command: 'python3 -m unittest -v {files}', folder: tests}}}",
+                vec!["python3 -m unittest -v '{files}' (review.runners, `py`)"],
+            ),
+            (
+                "review: {runners: {known: {command: pytest, folder: t}, own: {command: 'make {files}', folder: t}}}",
+                vec!["make '{files}' (review.runners, `own`)"],
+            ),
+            (
+                "review: {runners: {known: {command: pytest, folder: t}}}",
+                vec![],
             ),
             (
                 "notify: {command: ./tell 'a b'}",

@@ -297,6 +297,7 @@ fn prepared(
         only: None,
         parked: BTreeSet::new(),
         round: None,
+        tested: None,
     })
 }
 

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::git::{GitObject, path_bytes};
 use crate::snapshot::TreeId;
-use crate::snapshot::manifest::FileKind;
+use crate::snapshot::manifest::{FileKind, differing};
 use crate::{Result, Workspace, WorkspaceError};
 
 /// The maximum size of a file, in bytes.
@@ -44,9 +44,29 @@ impl Workspace {
     }
 
     /// Writes the files of a recorded tree below `folder`, without nested repositories' own folders and without files
-    /// that could not be recorded. Fails if the tree is no longer recorded.
-    pub fn write_tree(&self, tree: &TreeId, folder: &Path, state_dir: &Path) -> Result<()> {
-        let image = self.image(&tree.0, state_dir)?;
+    /// that could not be recorded. The folder is empty, or contains the recorded tree `from`, of which nothing is left.
+    /// Fails if a tree is no longer recorded.
+    pub fn write_tree(
+        &self,
+        tree: &TreeId,
+        from: Option<&TreeId>,
+        folder: &Path,
+        state_dir: &Path,
+    ) -> Result<()> {
+        let mut image = self.image(&tree.0, state_dir)?;
+        let old = from.map(|from| self.image(&from.0, state_dir));
+        let old = old.transpose()?.unwrap_or_default();
+        for (path, _, _) in differing(&old, &image).filter(|(_, old, _)| old.is_some()) {
+            let place = folder.join(path_bytes::path(path));
+            drop(fs::remove_file(&place));
+            let mut around = place.ancestors().skip(1);
+            while around
+                .next()
+                .is_some_and(|around| around != folder && fs::remove_dir(around).is_ok())
+            {
+            }
+        }
+        image.retain(|path, entry| old.get(path) != Some(entry));
         let mut bytes = self.bytes(state_dir)?;
         let entries = image.into_iter().filter_map(|(path, entry)| {
             let mode = match entry.kind {

@@ -3,14 +3,16 @@
 use std::fs;
 use std::path::Path;
 
-/// The command that configures a runner for the tests of the tree at `root`. Only runners are proposed that tell which
-/// lines a test executes.
+/// The command that configures a runner for the tests of the tree at `root`.
 pub(super) fn proposal(root: &Path) -> Option<String> {
+    let exists = |path: &str| root.join(path).exists();
     let contains = |file: &str, text: &str| {
         fs::read_to_string(root.join(file)).is_ok_and(|found| found.contains(text))
     };
-    let folder =
-        |names: &[&'static str]| names.iter().copied().find(|name| root.join(name).is_dir());
+    let folder = |names: &[&'static str]| {
+        let mut names = names.iter().copied();
+        names.find(|name| root.join(name).is_dir())
+    };
     let tests = folder(&["tests", "test"]);
     let has_python = tests.is_some_and(|tests| {
         let files = fs::read_dir(root.join(tests))
@@ -20,80 +22,57 @@ pub(super) fn proposal(root: &Path) -> Option<String> {
         let mut names = files.filter_map(|file| file.file_name().into_string().ok());
         names.any(|name| name.starts_with("test") && name.ends_with(".py"))
     });
-    let uses_pytest = root.join("pytest.ini").exists()
+    let uses_pytest = exists("pytest.ini")
         || contains("pyproject.toml", "[tool.pytest")
         || contains("setup.cfg", "[tool:pytest]")
         || tests.is_some_and(|tests| root.join(tests).join("conftest.py").exists());
-    let (name, command, folder) = match tests {
-        Some(tests) if has_python && uses_pytest => (
-            "pytest",
-            "python3 -m pytest -q --junitxml={junit} {files}",
-            tests,
-        ),
-        Some(tests) if has_python => ("unittest", "python3 -m unittest {files}", tests),
-        Some(tests) if contains("package.json", "node --test") => (
-            "node",
-            "node --test --test-reporter=junit --test-reporter-destination={junit} {files}",
-            tests,
-        ),
-        _ if root.join("go.mod").exists() => (
-            "go",
-            "go test -json -coverprofile={coverage} ./{folder}",
-            folder(&["internal", "pkg", "cmd"])?,
-        ),
+    let (name, folder) = match tests {
+        Some(tests) if has_python && uses_pytest => ("pytest", tests),
+        Some(tests) if has_python => ("unittest", tests),
+        Some(tests) if contains("package.json", "node --test") => ("node", tests),
+        _ if exists("go.mod") => ("go", folder(&["internal", "pkg", "cmd"])?),
         _ => return None,
     };
     Some(format!(
-        "glee config set --user review.runners '{{{name}: {{command: \"{command}\", folder: {folder}}}}}'"
+        "glee config set --user review.runners '{{{name}: {{command: {name}, folder: {folder}}}}}'"
     ))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use glee_store::config::settings::Runner;
 
-    /// The files of a tree, and the value that is proposed.
-    type Row<'a> = (&'a [(&'a str, &'a str)], Option<&'a str>);
+    /// The files of a tree, and the name and the folder of the runner that is proposed.
+    type Row<'a> = (&'a [(&'a str, &'a str)], Option<(&'a str, &'a str)>);
 
     #[test]
     fn the_tree_says_which_runner_it_has() {
-        let rows: [Row<'_>; 8] = [
-            (
-                &[("tests/test_a.py", "")],
-                Some("{unittest: {command: \"python3 -m unittest {files}\", folder: tests}}"),
-            ),
+        let rows: [Row<'_>; 7] = [
+            (&[("tests/test_a.py", "")], Some(("unittest", "tests"))),
             (
                 &[("test/test_a.py", ""), ("test/conftest.py", "")],
-                Some(
-                    "{pytest: {command: \"python3 -m pytest -q --junitxml={junit} {files}\", folder: test}}",
-                ),
+                Some(("pytest", "test")),
             ),
             (
                 &[
                     ("tests/test_a.py", ""),
                     ("pyproject.toml", "[tool.pytest.ini_options]\n"),
                 ],
-                Some(
-                    "{pytest: {command: \"python3 -m pytest -q --junitxml={junit} {files}\", folder: tests}}",
-                ),
+                Some(("pytest", "tests")),
             ),
             (
                 &[
                     ("tests/a.test.js", ""),
                     ("package.json", "{\"scripts\": {\"test\": \"node --test\"}}"),
                 ],
-                Some(
-                    "{node: {command: \"node --test --test-reporter=junit --test-reporter-destination={junit} {files}\", folder: tests}}",
-                ),
+                Some(("node", "tests")),
             ),
             (
                 &[("go.mod", "module a"), ("internal/a.go", "")],
-                Some(
-                    "{go: {command: \"go test -json -coverprofile={coverage} ./{folder}\", folder: internal}}",
-                ),
+                Some(("go", "internal")),
             ),
             (&[("go.mod", "module a")], None),
-            (&[("tests/a.rs", ""), ("Cargo.toml", "")], None),
             (&[], None),
         ];
         for (files, expected) in rows {
@@ -103,8 +82,10 @@ mod tests {
                 fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
                 fs::write(path, text).expect("a file");
             }
-            let expected =
-                expected.map(|value| format!("glee config set --user review.runners '{value}'"));
+            let expected = expected.map(|(name, folder)| {
+                assert!(Runner::KNOWN.iter().any(|(known, _)| *known == name), "{name}");
+                format!("glee config set --user review.runners '{{{name}: {{command: {name}, folder: {folder}}}}}'")
+            });
             assert_eq!(proposal(folder.path()), expected, "{files:?}");
         }
     }

@@ -16,9 +16,9 @@ Examples:
   glee trust --show
   glee trust
 
-A project's .glee/config.yml can use embedded agents and supported programs without trust. The following parts \
-require trust, and require trust again after each change: commands of other programs, arguments, adapters, env, \
-review.verify, review.runners, watch.notify, notify.command, advisories.url, files of the project that one of these commands \
+A project's .glee/config.yml can use embedded agents, supported programs and known runners of tests without trust. The \
+following parts require trust, and require trust again after each change: commands of other programs, arguments, adapters, \
+env, review.verify, other runners, watch.notify, notify.command, advisories.url, files of the project that one of these commands \
 runs, and the templates in .glee/prompts. Rules under .glee are data and require no trust. In CI, pass the hash: `--trust \
 blake3:...`")]
 pub(crate) struct Args {

@@ -115,6 +115,26 @@ pub(crate) fn settings(
     Ok((loaded.settings, own))
 }
 
+/// Leaves out the runners that cannot run here, and says why. Nobody is asked for a test that cannot run.
+pub(crate) fn leave_out_runners(
+    globals: &Globals,
+    settings: &mut Settings,
+    root: &Path,
+) -> Result<(), CommandError> {
+    if settings.review.offered_runners().next().is_none() {
+        return Ok(());
+    }
+    let programs = unchecked(0)?;
+    settings.review.runners.retain(|name, runner| {
+        let found = programs.test_program(&runner.command, root);
+        if let Err(why) = &found {
+            globals.say(&format!("note: no tests with the runner `{name}`: {why}"));
+        }
+        found.is_ok()
+    });
+    Ok(())
+}
+
 /// The agents whose commands the project gives. A command of the user that names a file of the tree also counts, because
 /// the file is a part of the project.
 fn of_project(loaded: &Loaded, root: &Path) -> BTreeSet<AgentName> {

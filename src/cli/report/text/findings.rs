@@ -295,7 +295,13 @@ impl Report<'_> {
         for ((shown, color), one) in shown.zip(&finding.demonstrations) {
             add(&mut notes, "test", color, &shown, 2);
             if self.options.detail == Detail::Full {
-                add(&mut notes, "", Color::Plain, &one.demonstration.code, 40);
+                notes.push(SnippetNote {
+                    name: "code",
+                    text: printable::block(&one.demonstration.code),
+                    color: Color::Plain,
+                    most: usize::MAX,
+                    is_code: true,
+                });
                 if let Some(output) = one.output() {
                     add(&mut notes, "printed", Color::Faint, output, 20);
                 }

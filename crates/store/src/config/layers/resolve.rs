@@ -100,6 +100,9 @@ fn value(layers: &ConfigLayers, key: &'static SettingKey) -> Result<Setting, Con
             value: is_value.then(|| flow(value)),
         });
     }
+    // Who runs no tests runs none of a project either.
+    let is_refused = name == OF_USER.0 && user.is_some_and(|given| given.value == "off");
+    let project = project.filter(|_| !is_refused);
     let default = Setting {
         value: key.default.clone(),
         origin: Origin::Default,

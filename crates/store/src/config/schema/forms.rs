@@ -304,8 +304,11 @@ form! {
 form! {
     /// Accepts the programs that run demonstrations, by name. A command that names no file could not run one.
     Runners: BTreeMap<String, Runner> =
-        "a map of runners such as {unittest: {command: \"python3 -m unittest {files}\", folder: tests}}; `{files}` or \
-         `{name}` stands for the file",
+        format!(
+            "a map of runners such as {{pytest: {{command: pytest, folder: tests}}}}; a command is one of {}, or has \
+             `{{files}}` or `{{name}}` for the file",
+            Runner::KNOWN.map(|(name, _)| name).join(", ")
+        ),
     {"type": "object", "additionalProperties": {
         "type": "object",
         "properties": {"command": (Command::schema()), "folder": {"type": "string", "pattern": "^[^/]"}},
@@ -330,7 +333,9 @@ form! {
 
 fn runner(given: &Value) -> Option<Runner> {
     let keys = given.as_object()?;
-    let command = Command::read(keys.get("command")?)?;
+    let command = keys.get("command")?;
+    let known = command.as_str().and_then(Runner::known);
+    let command = known.or_else(|| Command::read(command))?;
     let folder = keys.get("folder")?.as_str()?.trim_end_matches('/');
     let names_file = command
         .iter()

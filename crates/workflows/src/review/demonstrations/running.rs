@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use super::DueDemonstration;
 use crate::review::code::coder_changes::Trees;
 use crate::run::redaction::Redaction;
-use glee_agents::calls::demonstration::{EndedTest, NotRun, Reports, TestJob, command};
+use glee_agents::calls::demonstration::{NotRun, Reports, TestJob, command};
 use glee_agents::process::sandbox::confinement::Guarded;
 use glee_agents::{Agents, Stop, TranscriptFiles};
 use glee_model::domain::{
@@ -42,12 +42,71 @@ pub(crate) struct TestBench {
     pub stop: Stop,
 }
 
+/// A recorded tree that is written to a folder. The demonstrations of a run share it one after another, because files are
+/// written slowly.
+pub(crate) struct TreeCopy {
+    folder: TempDir,
+    tree: TreeId,
+    files: Fingerprints,
+}
+
+impl TreeCopy {
+    fn root(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Writes a tree, or what differs from the tree of an earlier copy in which nothing is left of its demonstrations.
+    fn of(tree: TreeId, earlier: Option<Self>, trees: Trees<'_>) -> Result<Self, String> {
+        let unwritten =
+            |error: &dyn std::fmt::Display| format!("the copy of the tree failed: {error}");
+        let earlier = earlier.filter(Self::restore);
+        let (folder, from) = match earlier {
+            Some(earlier) if earlier.tree == tree => return Ok(earlier),
+            Some(earlier) => (earlier.folder, Some(earlier.tree)),
+            None => (folder(trees).map_err(|error| unwritten(&error))?, None),
+        };
+        trees
+            .workspace
+            .write_tree(&tree, from.as_ref(), folder.path(), trees.state_dir)
+            .map_err(|error| unwritten(&error))?;
+        let files = fingerprints(folder.path());
+        Ok(Self {
+            folder,
+            tree,
+            files,
+        })
+    }
+
+    /// Removes what was added. Returns whether the copy is as it was written.
+    fn restore(&self) -> bool {
+        let found = fingerprints(self.root());
+        let added = found.keys().filter(|path| !self.files.contains_key(*path));
+        for path in added {
+            let is_folder = path.symlink_metadata().is_ok_and(|found| found.is_dir());
+            drop(if is_folder {
+                fs::remove_dir_all(path)
+            } else {
+                fs::remove_file(path)
+            });
+        }
+        fingerprints(self.root()) == self.files
+    }
+}
+
+fn folder(trees: Trees<'_>) -> io::Result<TempDir> {
+    private::folder(trees.state_dir)?;
+    tempfile::Builder::new()
+        .prefix("demonstration-")
+        .tempdir_in(trees.state_dir)
+}
+
 /// A demonstration with the copy of its tree.
 pub(crate) struct PreparedTest {
     due: DueDemonstration,
     runner: Runner,
-    copy: PathBuf,
+    copy: TreeCopy,
     blocks: Vec<(String, RangeInclusive<u32>)>,
+    /// The folder for reports, traces and the runner's cache.
     folder: TempDir,
 }
 
@@ -66,20 +125,20 @@ fn blocks_of(
     blocks.collect()
 }
 
-/// Checks a demonstration and writes its tree to a new folder. Fails with the reason why it does not run.
+/// Checks a demonstration and adds it to a copy of its tree. Fails with the reason why it does not run.
 pub(crate) fn prepare(
     mut due: DueDemonstration,
     finding: &Finding,
     review: &ReviewSettings,
     trees: Trees<'_>,
+    earlier: Option<TreeCopy>,
 ) -> Result<PreparedTest, Box<DemonstrationRun>> {
-    match prepared(&due, finding, review, trees) {
-        Ok((runner, folder, tree)) => {
-            let blocks = blocks_of(finding, trees, &tree);
-            due.tree = Some(tree);
+    match prepared(&due, finding, review, trees, earlier) {
+        Ok((runner, folder, copy)) => {
+            due.tree = Some(copy.tree.0.clone());
             Ok(PreparedTest {
-                blocks,
-                copy: folder.path().join("tree"),
+                blocks: blocks_of(finding, trees, &copy.tree.0),
+                copy,
                 runner,
                 folder,
                 due,
@@ -89,14 +148,15 @@ pub(crate) fn prepare(
     }
 }
 
-/// The runner, the folder with the copy, and the id of its content.
-type Place = (Runner, TempDir, String);
+/// The runner, the folder for its reports, and the copy.
+type Place = (Runner, TempDir, TreeCopy);
 
 fn prepared(
     due: &DueDemonstration,
     finding: &Finding,
     review: &ReviewSettings,
     trees: Trees<'_>,
+    earlier: Option<TreeCopy>,
 ) -> Result<Place, String> {
     if due.is_over {
         return Err("`budget.demonstrations` is reached".to_owned());
@@ -116,27 +176,17 @@ fn prepared(
     if code.len() > LARGEST {
         return Err(format!("the file is larger than {} KiB", LARGEST >> 10));
     }
-    let unwritten = |error: &dyn std::fmt::Display| format!("the copy of the tree failed: {error}");
-    private::folder(trees.state_dir).map_err(|error| unwritten(&error))?;
-    let folder = tempfile::Builder::new()
-        .prefix("demonstration-")
-        .tempdir_in(trees.state_dir)
-        .map_err(|error| unwritten(&error))?;
-    let copy = folder.path().join("tree");
-    fs::create_dir(&copy).map_err(|error| unwritten(&error))?;
     let tree = match &due.tree {
         Some(tree) => TreeId(tree.clone()),
         None => trees
             .workspace
             .snapshot(trees.state_dir)
-            .map_err(|error| unwritten(&error))?,
+            .map_err(|error| format!("the tree was not recorded: {error}"))?,
     };
-    trees
-        .workspace
-        .write_tree(&tree, &copy, trees.state_dir)
-        .map_err(|error| unwritten(&error))?;
-    add(&copy, path, code)?;
-    Ok((runner.clone(), folder, tree.0))
+    let folder = folder(trees).map_err(|error| error.to_string())?;
+    let copy = TreeCopy::of(tree, earlier, trees)?;
+    add(copy.root(), path, code)?;
+    Ok((runner.clone(), folder, copy))
 }
 
 /// Fails if the path is not that of a file below the runner's folder.
@@ -202,59 +252,66 @@ fn add(copy: &Path, path: &str, code: &str) -> Result<(), String> {
 impl TestBench {
     /// Runs the demonstration: three times on the reviewed tree, or until one run is enough to tell that it shows nothing,
     /// and once on the tree after the coder's edits. Returns `None` if the user stopped the run.
-    pub(crate) async fn run(self, prepared: PreparedTest) -> Option<DemonstrationRun> {
-        let PreparedTest {
-            due, runner, copy, ..
-        } = &prepared;
+    pub(crate) async fn run(
+        self,
+        prepared: PreparedTest,
+    ) -> Option<(Box<DemonstrationRun>, TreeCopy)> {
+        let due = &prepared.due;
         let times = match due.tested {
             TestedTree::Before => RUNS,
             TestedTree::After => 1,
         };
-        let path = due.demonstration.path.as_str();
         let placeholders = Reports {
             junit: Runner::REPORT.into(),
             coverage: Runner::COVERAGE.into(),
         };
-        let shown = command(runner, path, &placeholders).join(" ");
+        let path = due.demonstration.path.as_str();
+        let shown = command(&prepared.runner, path, &placeholders).join(" ");
+        let before = fingerprints(prepared.copy.root());
         let mut runs: Vec<TestRun> = Vec::new();
-        let before = fingerprints(copy);
-        for number in 1..=times {
-            let scratch = prepared.folder.path().join(format!("run-{number}"));
-            let ended = self
-                .agents
-                .run_test(TestJob {
-                    runner,
-                    path,
-                    copy,
-                    scratch: &scratch,
-                    cache: &prepared.folder.path().join("cache"),
-                    guarded: &self.guarded,
-                    limits: self.limits,
-                    files: &self.files,
-                    stop: self.stop.clone(),
-                })
-                .await;
-            if let Err(error) = self.redaction.transcripts(&self.files) {
-                return Some(due.refused(format!("its output could not be redacted: {error}")));
-            }
-            let ended = match ended {
-                Ok(ended) => ended,
+        let ran = loop {
+            let run = match self.once(&prepared, &before, runs.len()).await {
+                Ok(run) => run,
                 Err(NotRun::Stopped) => return None,
-                Err(NotRun::Refused(why)) => return Some(due.refused(why)),
+                Err(NotRun::Refused(why)) => break due.refused(why),
             };
-            let is_changed = changes(&before, &fingerprints(copy));
-            let run = self.seen(ended, &prepared, is_changed);
             let is_different = runs.first().is_some_and(|first| first.end != run.end);
             let is_one_enough = !matches!(run.end, TestEnd::Passed | TestEnd::Failed);
             runs.push(run);
-            if is_different || is_one_enough {
-                break;
+            if is_different || is_one_enough || runs.len() == times {
+                break due.ran(shown, runs);
             }
-        }
-        Some(due.ran(shown, runs))
+        };
+        Some((Box::new(ran), prepared.copy))
     }
 
-    fn seen(&self, ended: EndedTest, prepared: &PreparedTest, is_changed: bool) -> TestRun {
+    /// Runs the demonstration once, in the copy as it is.
+    async fn once(
+        &self,
+        prepared: &PreparedTest,
+        before: &Fingerprints,
+        number: usize,
+    ) -> Result<TestRun, NotRun> {
+        let copy = prepared.copy.root();
+        let ended = self
+            .agents
+            .run_test(TestJob {
+                runner: &prepared.runner,
+                path: &prepared.due.demonstration.path,
+                copy,
+                scratch: &prepared.folder.path().join(format!("run-{number}")),
+                cache: &prepared.folder.path().join("cache"),
+                guarded: &self.guarded,
+                limits: self.limits,
+                files: &self.files,
+                stop: self.stop.clone(),
+            })
+            .await;
+        let redacted = self.redaction.transcripts(&self.files);
+        redacted.map_err(|error| {
+            NotRun::Refused(format!("its output could not be redacted: {error}"))
+        })?;
+        let ended = ended?;
         let reached = ended.executed.map(|lines| {
             lines.iter().any(|(path, line)| {
                 let mut blocks = prepared.blocks.iter();
@@ -264,20 +321,21 @@ impl TestBench {
         let output = self.redaction.text(&ended.output);
         let start = output.len().saturating_sub(RECORDED);
         let output = &output[output.ceil_char_boundary(start)..];
-        TestRun {
-            end: if is_changed {
+        Ok(TestRun {
+            end: if changes(before, &fingerprints(copy)) {
                 TestEnd::ChangedTree
             } else {
                 ended.end
             },
             reached: reached.filter(|_| !prepared.blocks.is_empty()),
             millis: ended.millis,
-            output: Untrusted::from(output.replace(&*prepared.copy.to_string_lossy(), ".")),
-        }
+            output: Untrusted::from(output.replace(&*copy.to_string_lossy(), ".")),
+        })
     }
 }
 
-/// For each file, what changes if its content changes. A test cannot set the time of the last change of a file's status.
+/// For each file, what changes if its content changes, and for each folder its permissions. A test cannot set the time of
+/// the last change of a file's status.
 type Fingerprints = BTreeMap<PathBuf, (u64, u64, i64, i64, u32)>;
 
 fn fingerprints(copy: &Path) -> Fingerprints {
@@ -288,6 +346,7 @@ fn fingerprints(copy: &Path) -> Fingerprints {
             let Ok(meta) = entry.metadata() else { continue };
             if meta.is_dir() {
                 waiting.push(entry.path());
+                found.insert(entry.path(), (0, 0, 0, 0, meta.mode()));
             } else {
                 let print = (
                     meta.ino(),

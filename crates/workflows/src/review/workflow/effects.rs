@@ -360,6 +360,7 @@ impl ReviewWorkflow {
         let Some(due) = demonstrations::next(&self.state, tested) else {
             return Ok(None);
         };
+        let earlier = self.tested.take();
         let finding = self.state.finding(due.finding);
         let finding = finding.expect("a demonstration belongs to a finding of the run");
         let resources = &self.resources;
@@ -381,11 +382,11 @@ impl ReviewWorkflow {
             let why = "the code of the finding is not in the tree as it was reviewed";
             Err(Box::new(due.refused(why)))
         } else {
-            running::prepare(due, finding, review, self.trees())
+            running::prepare(due, finding, review, self.trees(), earlier)
         };
         match prepared {
             Ok(prepared) => Ok(Some(Box::pin(async move {
-                ReviewInput::Demonstrated(bench.run(prepared).await.map(Box::new))
+                ReviewInput::Demonstrated(bench.run(prepared).await)
             }))),
             Err(refused) => {
                 self.append(ReviewEvent::DemonstrationRan(*refused))?;

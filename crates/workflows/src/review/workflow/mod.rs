@@ -11,6 +11,7 @@ use crate::review::code::coder_changes::{self, Trees};
 use crate::review::code::scripts::Scripts;
 use crate::review::code::sources::Sources;
 use crate::review::demonstrations;
+use crate::review::demonstrations::running::TreeCopy;
 use crate::review::findings::{debate, pairs};
 use crate::review::outcome;
 use crate::review::plan::shard_limit;
@@ -58,6 +59,8 @@ pub(crate) struct ReviewWorkflow {
     /// If the field `only` is set, the run settles the disputes in this field, and takes no other steps.
     pub only: Option<BTreeSet<DisputeNumber>>,
     pub round: Option<(u32, Span)>,
+    /// The copy in which the last demonstration ran.
+    pub tested: Option<TreeCopy>,
 }
 
 pub(crate) enum ReviewInput {
@@ -72,8 +75,8 @@ pub(crate) enum ReviewInput {
         resolver: Box<dyn DisputeResolver>,
     },
     Verified(Vec<Verified>),
-    /// The demonstration that ran; `None` if the user stopped it.
-    Demonstrated(Option<Box<DemonstrationRun>>),
+    /// The demonstration that ran, and the copy in which it ran; `None` if the user stopped it.
+    Demonstrated(Option<(Box<DemonstrationRun>, TreeCopy)>),
 }
 
 impl Workflow for ReviewWorkflow {
@@ -296,10 +299,11 @@ impl Workflow for ReviewWorkflow {
                     }
                 }
             }
-            ReviewInput::Demonstrated(run) => {
-                let event = run.map(|run| ReviewEvent::DemonstrationRan(*run));
-                self.append_all(event.map(EventKind::from))?;
+            ReviewInput::Demonstrated(Some((run, copy))) => {
+                self.tested = Some(copy);
+                self.append(ReviewEvent::DemonstrationRan(*run))?;
             }
+            ReviewInput::Demonstrated(None) => {}
             ReviewInput::Verified(results) => {
                 // A stopped command says nothing about the code.
                 if !is_stopped {

@@ -135,12 +135,13 @@ pub(crate) fn recall(
             route.as_str().into(),
         )
     });
-    let (settings, _) = execute::settings(
+    let (mut settings, _) = execute::settings(
         globals,
         flags.into_iter().collect(),
         &mut workspace,
         steering.as_ref(),
     )?;
+    execute::leave_out_runners(globals, &mut settings, workspace.root())?;
     let planned = plan.agents.iter().any(|agent| agent.role == Role::Judge);
     let judges = if planned {
         Vec::new()

@@ -115,6 +115,7 @@ impl Args {
                     steering::loosened(globals, &overrides, &mut workspace, &settings, &spec)?;
             }
         }
+        execute::leave_out_runners(globals, &mut settings, workspace.root())?;
         if let Some(limit) = limit {
             settings.budget.duration = limit.min(settings.budget.duration);
         }

@@ -370,7 +370,8 @@ impl EventLines {
             ReviewEvent::DemonstrationRan(run) => {
                 let path = printable::line(&run.demonstration.path);
                 let shown = demonstrations::alone(run);
-                vec![style.faint(format!("  {} `{path}` {shown}", run.finding))]
+                let shown = style.faint(format!("{} `{path}` {shown}", run.finding));
+                vec![format!("  {shown}")]
             }
             ReviewEvent::Undemonstrated { findings } => {
                 let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
