@@ -127,14 +127,15 @@ fn a_test_that_fails_before_and_passes_after_closes_nothing_alone_and_is_shown_e
         !shop.sandbox.exists("tests/test_total.py"),
         "the copy is elsewhere"
     );
-    let says = "of the reviewer: failed before, passes after";
+    let says = "of the reviewer: failed before, passes after, and fails without the change";
     for args in [
         &["show", "F1"][..],
         &["runs", "show", "last", "--format", "markdown"],
         &["runs", "show", "last", "--format", "html"],
     ] {
         let shown = shop.glee(args);
-        assert!(shown.stdout.contains(says), "{args:?} {shown}");
+        let words: Vec<&str> = shown.stdout.split_whitespace().collect();
+        assert!(words.join(" ").contains(says), "{args:?} {shown}");
     }
     assert_eq!(shop.glee(&["disputes", "verify"]).code, 0);
     let stats = shop.glee(&["stats", "--json"]);
@@ -223,6 +224,51 @@ fn an_objection_with_a_passing_test_goes_to_the_judge_with_the_run() {
         prompt.contains("`tests/test_deposit.py` of the coder: passes on the reviewed code"),
         "{prompt}"
     );
+}
+
+#[test]
+fn the_test_of_an_objection_is_stronger_if_it_fails_without_the_guard_that_it_cites() {
+    let passes = "of the coder: passes on the reviewed code";
+    let stronger = format!("{passes}, and fails without the guard that it names");
+    for (cited, most, shown) in [
+        ("shop/share.py:2", "40", stronger.as_str()),
+        // Another line is no guard.
+        ("shop/share.py:4", "40", passes),
+        // One execution is all that the budget allows.
+        ("shop/share.py:2", "1", passes),
+    ] {
+        let shop = Shop::new();
+        shop.sandbox.write(
+            "shop/share.py",
+            "def share(part, whole):\n    if part > whole:\n        return 1\n    return part / whole\n",
+        );
+        shop.set("budget.demonstrations", most);
+        shop.says(
+            "lens-review",
+            "[MUST] shop/share.py:4 A share can be more than 1 (confidence 90, bug)\n\nGLEE-REVIEW-END nonce={nonce} findings=1 read=all\n",
+        );
+        shop.says("pen-respond.sh", "");
+        let test = "import unittest\nfrom shop.share import share\n\n\nclass Share(unittest.TestCase):\n    def test_at_most_1(self):\n        self.assertEqual(share(3, 2), 1)\n";
+        shop.respond(&format!(
+            "[F1] DISAGREE: it is handled above\nEvidence: {cited}\n{}",
+            block("tests/test_share.py", test)
+        ));
+        shop.rule("ENFORCE", "it is not");
+        let output = shop.glee(&["review", "shop", "--arbitrate", "--no-input"]);
+        let prompt = shop.prompt("gavel-judge");
+        assert!(prompt.contains(shown), "{cited} {output} {prompt}");
+        let is_stronger = shown == stronger;
+        assert_eq!(prompt.contains(&stronger), is_stronger, "{prompt}");
+        let outcome = shop.glee(&["runs", "show", "last", "--format", "json"]);
+        let one = &json(&outcome.stdout)["findings"][0]["demonstrations"][0];
+        assert_eq!(one["stronger"] == true, is_stronger, "{one:#}");
+        let replayed = shop.glee(&["runs", "replay", "last"]);
+        assert!(!replayed.stdout.contains("differs"), "{replayed}");
+        assert_eq!(
+            shop.sandbox.git(&["status", "--porcelain"]),
+            "?? shop/share.py\n"
+        );
+    }
 }
 
 /// A judge that asks for a test by its first answer, and rules by its answer to the second request.
@@ -449,7 +495,10 @@ fn a_test_that_held_is_kept_as_a_new_file_and_over_nothing() {
     let sarif = shop.glee(&["runs", "show", "last", "--format", "sarif"]);
     let shown = &json(&sarif.stdout)["runs"][0]["results"][0]["properties"]["demonstrations"][0];
     assert_eq!(shown["path"], "tests/test_total.py");
-    assert_eq!(shown["shows"], "failed before, passes after");
+    assert_eq!(
+        shown["shows"],
+        "failed before, passes after, and fails without the change"
+    );
     // Through a link, nothing is written.
     let [tests, aside] = ["tests", "aside"].map(|name| shop.sandbox.root().join(name));
     std::fs::rename(&tests, &aside).expect("a folder");

@@ -221,7 +221,7 @@ fn unittest_tells_all_ends() {
     if !has("python3", &["-c", "import unittest"], "python3") {
         return;
     }
-    let language = python("python3 -m unittest {files}".to_owned(), UNITTEST);
+    let language = python("unittest".to_owned(), UNITTEST);
     language.shows(&rows_of_python());
     language.shows(&[row("", "assert total([1] == 1", "inconclusive unclear")]);
     language.passes_after(&row("", "self.assertEqual(total([1, 2, 3]), 6)", ""));
@@ -279,8 +279,7 @@ fn node_tells_all_ends() {
         return;
     }
     let language = Language {
-        runner: "node --test --test-reporter=junit --test-reporter-destination={junit} {files}"
-            .to_owned(),
+        runner: "node".to_owned(),
         programs: None,
         folder: "tests",
         files: &[
@@ -324,7 +323,7 @@ fn go_tells_all_ends() {
         return;
     }
     let language = Language {
-        runner: "go test -json -coverprofile={coverage} ./{folder}".to_owned(),
+        runner: "go".to_owned(),
         programs: None,
         folder: "shop",
         files: &[
@@ -381,20 +380,13 @@ fn go_tells_all_ends() {
     ));
 }
 
-fn toolchain() -> PathBuf {
-    let output = Command::new("rustc").args(["--print", "sysroot"]).output();
-    let output = output.expect("rustc starts").stdout;
-    Path::new(String::from_utf8_lossy(&output).trim()).join("bin")
-}
-
-/// Nothing tells which lines a test of cargo executes, so what would be shown stays inconclusive.
 #[test]
-fn cargo_tells_a_failing_test_from_a_broken_one() {
+fn cargo_tells_all_ends() {
     if !has("cargo", &["--version"], "cargo") {
         return;
     }
     let language = Language {
-        runner: "cargo test --offline --test {name}".to_owned(),
+        runner: "cargo".to_owned(),
         // Outside of its home folder, rustup finds no toolchain.
         programs: Some(toolchain()),
         folder: "tests",
@@ -405,11 +397,11 @@ fn cargo_tells_a_failing_test_from_a_broken_one() {
             ),
             (
                 "src/lib.rs",
-                "pub fn total(prices: &[u32]) -> u32 {\n    prices[1..].iter().sum()\n}\n",
+                "pub fn total(prices: &[u32]) -> u32 {\n    prices[1..].iter().sum()\n}\n\npub fn other() {}\n",
             ),
         ],
         place: "src/lib.rs:2",
-        fix: "",
+        fix: "sed -i 's/.1[.][.].//' src/lib.rs\n",
         path: "tests/total.rs",
         test: "{use}\n#[test]\nfn total() {\n    {}\n}\n",
     };
@@ -417,7 +409,7 @@ fn cargo_tells_a_failing_test_from_a_broken_one() {
         row(
             "",
             "assert_eq!(shop::total(&[1, 2, 3]), 6);",
-            "inconclusive reach_unknown",
+            "fails_before",
         ),
         row(
             "",
@@ -439,10 +431,131 @@ fn cargo_tells_a_failing_test_from_a_broken_one() {
             "panic!(\"by itself {}\", shop::total(&[1]));",
             "inconclusive broken",
         ),
+        row("", "assert!(false);", "inconclusive not_reached"),
+        row(
+            "",
+            "shop::other();\nassert!(false);",
+            "inconclusive not_reached",
+        ),
+        row(
+            "",
+            "shop::total(&[1]);\nassert!(std::fs::create_dir(\"f\").is_err());",
+            "inconclusive flaky",
+        ),
         row(
             "",
             "std::thread::sleep(std::time::Duration::from_secs(60));",
             "inconclusive timed_out",
         ),
     ]);
+    language.passes_after(&row("", "assert_eq!(shop::total(&[1, 2, 3]), 6);", ""));
+    language.passes(&row("", "assert_eq!(shop::total(&[0, 1]), 1);", ""));
+}
+
+#[test]
+fn phpunit_tells_all_ends() {
+    if !has("phpunit", &["--version"], "phpunit") {
+        return;
+    }
+    let language = Language {
+        runner: "phpunit".to_owned(),
+        programs: None,
+        folder: "tests",
+        files: &[(
+            "shop/total.php",
+            "<?php\n\nnamespace Shop;\n\nfunction total(array $prices): int\n{\n    $result = 0;\n    foreach (array_slice($prices, 1) as $price) {\n        $result += $price;\n    }\n    return $result;\n}\n",
+        )],
+        place: "shop/total.php:8",
+        fix: "sed -i 's/array_slice(.prices, 1)/$prices/' shop/total.php\n",
+        path: "tests/TotalTest.php",
+        test: "<?php\n\nuse PHPUnit\\Framework\\TestCase;\nuse function Shop\\total;\n\nrequire_once __DIR__ . '/../shop/total.php';\n{use}\n\nfinal class TotalTest extends TestCase\n{\n    public function testTotal(): void\n    {\n        {}\n    }\n}\n",
+    };
+    language.shows(&[
+        row(
+            "",
+            "$this->assertSame(6, total([1, 2, 3]));",
+            "fails_before",
+        ),
+        row(
+            "",
+            "$this->assertSame(1, total([0, 1]));",
+            "inconclusive passes",
+        ),
+        row(
+            "",
+            "$this->assertSame(1, total([0, 1);",
+            "inconclusive broken",
+        ),
+        row(
+            "require_once 'missing.php';",
+            "$this->assertSame(1, total([0, 1]));",
+            "inconclusive broken",
+        ),
+        row("", "total(null);", "inconclusive broken"),
+        row(
+            "",
+            "throw new RuntimeException((string) total([1]));",
+            "inconclusive broken",
+        ),
+        row("", "$this->fail('no');", "inconclusive not_reached"),
+        row(
+            "",
+            "total([]);\n$this->assertFalse(@mkdir('f'));",
+            "inconclusive flaky",
+        ),
+        row("", "sleep(60);", "inconclusive timed_out"),
+    ]);
+    language.passes_after(&row("", "$this->assertSame(6, total([1, 2, 3]));", ""));
+    language.passes(&row("", "$this->assertSame(1, total([0, 1]));", ""));
+}
+
+#[test]
+fn rspec_tells_all_ends() {
+    let formatter = &["-e", "require 'rspec_junit_formatter'"];
+    if !has("rspec", &["--version"], "ruby-rspec")
+        || !has("ruby", formatter, "ruby-rspec-junit-formatter")
+    {
+        return;
+    }
+    let language = Language {
+        runner: "rspec".to_owned(),
+        programs: None,
+        folder: "spec",
+        files: &[(
+            "shop/total.rb",
+            "def total(prices)\n  result = 0\n  prices.drop(1).each { |price| result += price }\n  result\nend\n",
+        )],
+        place: "shop/total.rb:3",
+        fix: "sed -i 's/.drop(1)//' shop/total.rb\n",
+        path: "spec/total_spec.rb",
+        test: "require_relative '../shop/total'\n{use}\n\nRSpec.describe 'total' do\n  it 'counts' do\n    {}\n  end\nend\n",
+    };
+    language.shows(&[
+        row("", "expect(total([1, 2, 3])).to eq(6)", "fails_before"),
+        row("", "expect(total([0, 1])).to eq(1)", "inconclusive passes"),
+        row("", "expect(total([0, 1]).to eq(1)", "inconclusive broken"),
+        row(
+            "require 'missing'",
+            "expect(total([0, 1])).to eq(1)",
+            "inconclusive broken",
+        ),
+        row("", "total(nil)", "inconclusive broken"),
+        row("", "raise total([1]).to_s", "inconclusive broken"),
+        row("", "exit!(total([1]))", "inconclusive broken"),
+        row("", "expect(1).to eq(2)", "inconclusive not_reached"),
+        row(
+            "",
+            "total([])\nfirst = !File.exist?('f')\nFile.write('f', '')\nexpect(first).to be(false)",
+            "inconclusive flaky",
+        ),
+        row("", "sleep 60", "inconclusive timed_out"),
+    ]);
+    language.passes_after(&row("", "expect(total([1, 2, 3])).to eq(6)", ""));
+    language.passes(&row("", "expect(total([0, 1])).to eq(1)", ""));
+}
+
+fn toolchain() -> PathBuf {
+    let output = Command::new("rustc").args(["--print", "sysroot"]).output();
+    let output = output.expect("rustc starts").stdout;
+    Path::new(String::from_utf8_lossy(&output).trim()).join("bin")
 }

@@ -1,10 +1,12 @@
 //! Runs a test that an agent wrote, in the sandbox, with a trace of the executed lines.
 //!
-//! Python reads `sitecustomize.py` from a folder of Glee, which records each line of the tree that is executed, and
-//! Node.js writes the coverage of V8; another runner writes a coverage report if its command names one. A test runs in the same process and could write the trace itself. It gains
+//! Python reads `sitecustomize.py` from a folder of Glee, and Ruby `glee_trace.rb`, which record each line of the tree that
+//! is executed, and Node.js writes the coverage of V8. Another runner writes a coverage report if its command names one; of
+//! Rust and PHP, a probe in the code tells it. A test runs in the same process and could write the trace itself. It gains
 //! nothing: what it can forge is a failing test, and a wrong expectation fails as well. The crude ways are seen all the
 //! same: a test that ends its process, or replaces functions of the runner, is broken.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -21,7 +23,12 @@ use glee_protocol::replies::{coverage_report, test_report};
 use glee_store::config::settings::{Limits, Runner};
 use glee_system::files;
 
-const TRACER: &str = include_str!("sitecustomize.py");
+/// The files of the folder that is named to the programs.
+const TRACERS: [(&str, &str); 3] = [
+    ("sitecustomize.py", include_str!("sitecustomize.py")),
+    ("glee_trace.rb", include_str!("glee_trace.rb")),
+    ("prepend.php", include_str!("prepend.php")),
+];
 
 /// The maximum time of one run of a test. `limits.call_timeout` can make it shorter.
 const TIME: Duration = Duration::from_secs(60);
@@ -74,7 +81,7 @@ impl Agents {
     }
 
     pub async fn run_test(&self, job: TestJob<'_>) -> Result<EndedTest, NotRun> {
-        let out = job.scratch.join("out");
+        let out = out(job.scratch);
         let tracer = job.scratch.join("tracer");
         let trace = out.join("trace");
         let reports = Reports {
@@ -88,7 +95,15 @@ impl Agents {
         let program = self.test_program(&command, job.copy);
         let program = program.map_err(NotRun::Refused)?;
         let mut env = environment::allowed(&[], std::env::vars_os());
-        env.insert("PYTHONPATH".into(), tracer.into());
+        env.insert("PYTHONPATH".into(), tracer.clone().into());
+        env.insert("RUBYLIB".into(), tracer.clone().into());
+        env.insert("RUBYOPT".into(), "-rglee_trace".into());
+        let probed = probe_file(job.scratch);
+        env.insert("GLEE_PROBE".into(), probed.clone().into());
+        // The settings of the machine come first.
+        let mut settings = OsString::from(":");
+        settings.push(&tracer);
+        env.insert("PHP_INI_SCAN_DIR".into(), settings);
         let coverage = out.join("v8");
         env.insert("NODE_V8_COVERAGE".into(), coverage.clone().into());
         env.insert("XDG_CACHE_HOME".into(), job.cache.into());
@@ -154,6 +169,7 @@ impl Agents {
             end,
             executed: match traced {
                 Some(traced) => Some(executed(&traced)),
+                None if probed.exists() => Some(executed(&read(&probed))),
                 None => executed_by_node(&coverage, job.copy)
                     .or_else(|| reported(&reports.coverage, job.copy)),
             },
@@ -166,7 +182,21 @@ impl Agents {
 fn prepare(out: &Path, tracer: &Path) -> io::Result<()> {
     fs::create_dir_all(out)?;
     fs::create_dir_all(tracer)?;
-    fs::write(tracer.join("sitecustomize.py"), TRACER)
+    let prepend = tracer.join("prepend.php");
+    let settings = format!("auto_prepend_file={:?}\n", prepend.display().to_string());
+    fs::write(tracer.join("glee.ini"), settings)?;
+    let mut files = TRACERS.into_iter();
+    files.try_for_each(|(name, text)| fs::write(tracer.join(name), text))
+}
+
+/// The folder in which a test writes its reports.
+fn out(scratch: &Path) -> PathBuf {
+    scratch.join("out")
+}
+
+/// The file in which a probe writes the executed lines.
+pub fn probe_file(scratch: &Path) -> PathBuf {
+    out(scratch).join("probe")
 }
 
 /// The files that a runner writes.

@@ -54,7 +54,7 @@ pub fn of_junit(code: Option<i32>, report: &str) -> TestEnd {
 }
 
 /// Whether the failure with which a report goes on is an exception that is no assertion. pytest begins the message of a
-/// failure with the exception, and Node.js names each exception that a test throws in the text.
+/// failure with the exception, RSpec has it as the type, and Node.js names each exception that a test throws in the text.
 fn is_thrown(report: &str) -> bool {
     let failure = report.split("</failure>").next().unwrap_or_default();
     let message = behind(failure, "message=\"");
@@ -63,7 +63,8 @@ fn is_thrown(report: &str) -> bool {
         .iter()
         .any(|end| kind.ends_with(end) && !kind.contains(char::is_whitespace));
     let of_node = failure.contains("ERR_TEST_FAILURE") && !failure.contains("ERR_ASSERTION");
-    is_exception && !kind.ends_with("AssertionError") || of_node
+    let of_rspec = failure.contains("Failure/Error: ") && !failure.contains("type=\"RSpec::");
+    is_exception && !kind.ends_with("AssertionError") || of_node || of_rspec
 }
 
 /// The end of a test, unless the exit code of the command contradicts it.
@@ -327,6 +328,18 @@ mod tests {
             ),
             (
                 "<testsuite><testcase name=\"a\"><failure message=\"x\">y</failure></testcase></testsuite>",
+                Failed,
+            ),
+            (
+                "<testsuite><testcase><failure message=\"expected: 6\" type=\"RSpec::Expectations::ExpectationNotMetError\">Failure/Error: expect</failure></testcase></testsuite>",
+                Failed,
+            ),
+            (
+                "<testsuite><testcase><failure message=\"x\" type=\"RuntimeError\">Failure/Error: raise</failure></testcase></testsuite>",
+                Broken,
+            ),
+            (
+                "<testsuite><testcase><failure type=\"PHPUnit\\Framework\\ExpectationFailedException\">x</failure></testcase></testsuite>",
                 Failed,
             ),
             (

@@ -169,7 +169,7 @@ section! {
         /// fails on the reviewed code; only the user's file can set it.
         pub demonstrations: Demonstrations = Demonstrations::Offered,
         /// The programs that run these tests, by name, each with the folder for new files. A command is the name of one
-        /// that Glee knows (`unittest`, `pytest`, `node`, `go`), or your own: `{files}` stands
+        /// that Glee knows (`unittest`, `pytest`, `node`, `go`, `cargo`, `phpunit`, `rspec`), or your own: `{files}` stands
         /// for the path of the new file, `{name}` for its name without extension, `{folder}` for its folder, and `{junit}`
         /// and `{coverage}` for the paths of a JUnit report and a coverage report (LCOV, or the profile of `go test`) that
         /// the command writes. They run in a copy of the tree, in a sandbox, without network.
@@ -254,7 +254,7 @@ impl Runner {
     /// The placeholder for the path of a coverage report: LCOV, or the profile of `go test`.
     pub const COVERAGE: &str = "{coverage}";
     /// The commands that a configuration can give by their name alone.
-    pub const KNOWN: [(&str, &str); 4] = [
+    pub const KNOWN: [(&str, &str); 7] = [
         ("unittest", "python3 -m unittest {files}"),
         ("pytest", "python3 -m pytest -q --junitxml={junit} {files}"),
         (
@@ -262,6 +262,12 @@ impl Runner {
             "node --test --test-reporter=junit --test-reporter-destination={junit} {files}",
         ),
         ("go", "go test -json -coverprofile={coverage} ./{folder}"),
+        ("cargo", "cargo test --offline --test {name}"),
+        ("phpunit", "phpunit --log-junit {junit} {files}"),
+        (
+            "rspec",
+            "rspec --require rspec_junit_formatter --format RspecJunitFormatter --out {junit} {files}",
+        ),
     ];
 
     /// The known command of this name.

@@ -7,5 +7,7 @@ pub mod cited;
 pub mod comments;
 pub mod grammar;
 pub mod names;
+pub mod probe;
 pub mod reach;
 pub(crate) mod text_files;
+pub mod without;

@@ -26,11 +26,18 @@ pub(super) fn proposal(root: &Path) -> Option<String> {
         || contains("pyproject.toml", "[tool.pytest")
         || contains("setup.cfg", "[tool:pytest]")
         || tests.is_some_and(|tests| root.join(tests).join("conftest.py").exists());
+    let uses_phpunit = exists("phpunit.xml")
+        || exists("phpunit.xml.dist")
+        || contains("composer.json", "phpunit/phpunit");
+    let uses_rspec = exists(".rspec") || contains("Gemfile", "rspec");
     let (name, folder) = match tests {
         Some(tests) if has_python && uses_pytest => ("pytest", tests),
         Some(tests) if has_python => ("unittest", tests),
         Some(tests) if contains("package.json", "node --test") => ("node", tests),
+        Some(tests) if uses_phpunit => ("phpunit", tests),
+        _ if uses_rspec => ("rspec", folder(&["spec"])?),
         _ if exists("go.mod") => ("go", folder(&["internal", "pkg", "cmd"])?),
+        _ if contains("Cargo.toml", "[package]") => ("cargo", "tests"),
         _ => return None,
     };
     Some(format!(
@@ -48,7 +55,7 @@ mod tests {
 
     #[test]
     fn the_tree_says_which_runner_it_has() {
-        let rows: [Row<'_>; 7] = [
+        let rows: [Row<'_>; 13] = [
             (&[("tests/test_a.py", "")], Some(("unittest", "tests"))),
             (
                 &[("test/test_a.py", ""), ("test/conftest.py", "")],
@@ -73,6 +80,33 @@ mod tests {
                 Some(("go", "internal")),
             ),
             (&[("go.mod", "module a")], None),
+            (
+                &[("phpunit.xml.dist", ""), ("tests/ATest.php", "")],
+                Some(("phpunit", "tests")),
+            ),
+            (
+                &[
+                    (
+                        "composer.json",
+                        "{\"require-dev\": {\"phpunit/phpunit\": \"^9\"}}",
+                    ),
+                    ("tests/ATest.php", ""),
+                ],
+                Some(("phpunit", "tests")),
+            ),
+            (
+                &[(".rspec", ""), ("spec/a_spec.rb", "")],
+                Some(("rspec", "spec")),
+            ),
+            (&[("Gemfile", "gem 'rspec'"), ("lib/a.rb", "")], None),
+            (
+                &[
+                    ("Cargo.toml", "[package]\nname = \"a\""),
+                    ("src/lib.rs", ""),
+                ],
+                Some(("cargo", "tests")),
+            ),
+            (&[("Cargo.toml", "[workspace]")], None),
             (&[], None),
         ];
         for (files, expected) in rows {

@@ -281,7 +281,7 @@ fn demonstrations(entry: &Entry<'_>) -> Vec<Value> {
             "path": entry::line(&one.demonstration.path),
             "runner": entry::line(&one.demonstration.runner),
             "by": one.by,
-            "shows": one.result.to_string(),
+            "shows": one.shows(),
             "output": one.output().map(entry::block),
         })
     });

@@ -101,6 +101,10 @@ pub struct DemonstrationRun {
     /// The command, for display.
     pub command: String,
     pub runs: Vec<TestRun>,
+    /// One more run of a test that passes, without what makes it pass: after the coder's edits, without the coder's lines in
+    /// the finding's block; on the reviewed tree, without the guard that the objection names. Absent if it did not run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub without: Option<TestRun>,
     /// Why nothing ran; absent if it ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
@@ -153,6 +157,10 @@ pub struct Demonstrated {
     pub demonstration: Demonstration,
     #[serde(flatten)]
     pub result: DemonstrationResult,
+    /// Whether the test passes because of what it is about: it fails without the coder's lines at the finding, or without the
+    /// guard that the objection names.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stronger: bool,
     /// The last run on each tree.
     pub runs: Vec<DemonstrationRun>,
 }
@@ -170,7 +178,9 @@ impl fmt::Display for Inconclusive {
             Self::Passes => "it passes on the reviewed code",
             Self::Fails => "it fails on the reviewed code",
             Self::NotReached => "it executes nothing of the finding's block",
-            Self::ReachUnknown => "nothing tells which lines it executes",
+            Self::ReachUnknown => {
+                "nothing tells which lines it executes; a runner that writes `{coverage}` (LCOV) tells it"
+            }
         })
     }
 }
@@ -200,8 +210,20 @@ impl DemonstrationResult {
 impl Demonstrated {
     /// One line, as in `` `tests/test_total.py` of the reviewer: failed before, passes after ``.
     pub fn summary(&self) -> Untrusted {
-        let Self { by, result, .. } = self;
-        format!("`{}` of the {by}: {result}", self.demonstration.path).into()
+        let path = &self.demonstration.path;
+        format!("`{path}` of the {}: {}", self.by, self.shows()).into()
+    }
+
+    /// What it shows, in words.
+    pub fn shows(&self) -> String {
+        let Self { claim, result, .. } = self;
+        match (self.stronger, claim) {
+            (false, _) => result.to_string(),
+            (true, Claim::Defect) => format!("{result}, and fails without the change"),
+            (true, Claim::NoDefect) => {
+                format!("{result}, and fails without the guard that it names")
+            }
+        }
     }
 
     /// The output of the last run; `None` if nothing ran.

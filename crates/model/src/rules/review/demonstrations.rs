@@ -22,6 +22,7 @@ pub fn demonstrated(runs: &[DemonstrationRun]) -> Vec<Demonstrated> {
                 claim: run.claim,
                 demonstration: run.demonstration.clone(),
                 result: DemonstrationResult::FailsBefore,
+                stronger: false,
                 runs: vec![run.clone()],
             });
             continue;
@@ -37,8 +38,23 @@ pub fn demonstrated(runs: &[DemonstrationRun]) -> Vec<Demonstrated> {
                 "it ran on no reviewed tree".to_owned(),
             )),
         };
+        one.stronger = stronger(&one.result, &one.runs);
     }
     found
+}
+
+/// Whether a test that passes fails without what makes it pass. One that cannot run without it says nothing.
+fn stronger(result: &DemonstrationResult, runs: &[DemonstrationRun]) -> bool {
+    let tested = match result {
+        DemonstrationResult::PassesAfter => TestedTree::After,
+        DemonstrationResult::Passes => TestedTree::Before,
+        DemonstrationResult::FailsBefore
+        | DemonstrationResult::FailsAfter
+        | DemonstrationResult::Inconclusive { .. } => return false,
+    };
+    let mut runs = runs.iter().filter(|run| run.tested == tested);
+    let mut without = runs.find_map(|run| run.without.as_ref()).into_iter();
+    without.any(|run| run.end == TestEnd::Failed)
 }
 
 /// What a demonstration shows: by its runs on the reviewed tree, and by its run after the coder's edits.
@@ -69,8 +85,18 @@ pub fn result(before: &DemonstrationRun, after: Option<&DemonstrationRun>) -> De
 
 /// What a run shows by itself, in words.
 pub fn alone(run: &DemonstrationRun) -> String {
+    let is_stronger = run
+        .without
+        .as_ref()
+        .is_some_and(|run| run.end == TestEnd::Failed);
     match (run.tested, run.runs.last().map(|last| last.end)) {
-        (TestedTree::Before, _) | (TestedTree::After, None) => result(run, None).to_string(),
+        (TestedTree::Before, _) | (TestedTree::After, None) => {
+            let shown = demonstrated(std::slice::from_ref(run));
+            shown.first().map(Demonstrated::shows).unwrap_or_default()
+        }
+        (TestedTree::After, Some(TestEnd::Passed)) if is_stronger => {
+            "passes after the changes, and fails without them".to_owned()
+        }
         (TestedTree::After, Some(TestEnd::Passed)) => "passes after the changes".to_owned(),
         (TestedTree::After, Some(TestEnd::Failed)) => "still fails after the changes".to_owned(),
         (TestedTree::After, Some(_)) => "cannot run after the changes".to_owned(),
@@ -203,6 +229,7 @@ mod tests {
             tested,
             command: "python3".to_owned(),
             runs: ends.iter().map(run).collect(),
+            without: None,
             refused: None,
         }
     }
@@ -431,6 +458,41 @@ mod tests {
             result(&refused, None).to_string(),
             "inconclusive: not run: no sandbox"
         );
+    }
+
+    #[test]
+    fn a_test_that_fails_without_what_makes_it_pass_is_stronger() {
+        use Claim::{Defect, NoDefect};
+        let rows = [
+            (Defect, Some(Passed), Some(Failed), true),
+            (Defect, Some(Passed), Some(Passed), false),
+            (Defect, Some(Passed), Some(Broken), false),
+            (Defect, Some(Passed), Some(Unclear), false),
+            (Defect, Some(Passed), None, false),
+            (Defect, Some(Failed), Some(Failed), false),
+            (NoDefect, None, Some(Failed), true),
+            (NoDefect, None, Some(Passed), false),
+            (NoDefect, None, Some(Unclear), false),
+            (NoDefect, None, None, false),
+        ];
+        for (claim, after, without, expected) in rows {
+            let before = if claim == Defect { Failed } else { Passed };
+            let mut runs = vec![ran(claim, TestedTree::Before, &[before; 3], Some(true))];
+            runs.extend(after.map(|end| ran(claim, TestedTree::After, &[end], None)));
+            let last = runs.last_mut().expect("a run");
+            let ends = without.map(|end| ran(claim, TestedTree::After, &[end], None));
+            last.without = ends.and_then(|mut run| run.runs.pop());
+            let shown = demonstrated(&runs);
+            assert_eq!(
+                shown[0].stronger, expected,
+                "{claim:?} {after:?} {without:?}"
+            );
+            assert_eq!(shown[0].shows().contains("fails without"), expected);
+        }
+        // An objection whose test does not pass three times is not stronger.
+        let mut flaky = ran(NoDefect, TestedTree::Before, &[Passed, Failed], Some(true));
+        flaky.without = flaky.runs.last().cloned();
+        assert!(!demonstrated(&[flaky])[0].stronger);
     }
 
     #[test]

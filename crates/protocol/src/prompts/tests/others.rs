@@ -137,6 +137,7 @@ fn forged() -> [Task; 8] {
                 code: forged.as_str().into(),
             },
             result: DemonstrationResult::FailsBefore,
+            stronger: false,
             runs: Vec::new(),
         };
         items[2].demonstrated.push(shown.clone());

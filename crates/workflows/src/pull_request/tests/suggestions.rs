@@ -118,6 +118,7 @@ fn a_comment_says_which_test_reproduces_the_finding() {
                 code: "".into(),
             },
             result,
+            stronger: false,
             runs: Vec::new(),
         }];
         let body = published(&mut model).body;

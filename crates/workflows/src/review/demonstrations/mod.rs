@@ -7,7 +7,7 @@ use crate::review::state::{RecordedCall, ReviewState};
 use glee_model::domain::event::{CallAnswer, CallId, Purpose};
 use glee_model::domain::{
     Agent, AgentName, Claim, Demonstration, DemonstrationRequest, DemonstrationRun, Dispute,
-    DisputeNumber, Finding, FindingId, Objector, RawFinding, Role, TestRun, TestedTree,
+    DisputeNumber, Finding, FindingId, Objector, RawFinding, Role, TestRun, TestedTree, Untrusted,
 };
 use glee_model::rules::consensus::category;
 use glee_model::rules::review::demonstrations;
@@ -24,8 +24,12 @@ pub(crate) struct DueDemonstration {
     /// The id of the recorded content; `None` before the coder's first call, when the work tree is what was reviewed.
     pub tree: Option<String>,
     pub tested: TestedTree,
-    /// Whether so many have run that this one is refused.
-    pub is_over: bool,
+    /// What the objection cites: the guard that it names is among it.
+    pub evidence: Vec<Untrusted>,
+    /// The id of the reviewed content, for a demonstration that runs after the coder's edits.
+    pub reviewed: Option<String>,
+    /// How many executions the budget still allows.
+    pub left: u64,
 }
 
 impl DueDemonstration {
@@ -47,6 +51,7 @@ impl DueDemonstration {
             tested: self.tested,
             command,
             runs,
+            without: None,
             refused: None,
         }
     }
@@ -66,8 +71,9 @@ pub(crate) fn next(state: &ReviewState, tested: TestedTree) -> Option<DueDemonst
     state.settings.review.offered_runners().next()?;
     let recorded = state.progress.values();
     let recorded = recorded.flat_map(|progress| &progress.demonstrations);
-    let ran = recorded.filter(|run| run.tested == TestedTree::Before);
-    let ran = ran.count() as u64;
+    let ran = recorded
+        .map(|run| u64::from(run.tested == TestedTree::Before) + u64::from(run.without.is_some()));
+    let ran: u64 = ran.sum();
     let findings = state.findings.iter().filter(|finding| finding.mandatory);
     let mut all = findings.flat_map(|finding| match tested {
         TestedTree::Before => given(state, finding),
@@ -79,7 +85,7 @@ pub(crate) fn next(state: &ReviewState, tested: TestedTree) -> Option<DueDemonst
     })?;
     let most = state.settings.budget.demonstrations;
     Some(DueDemonstration {
-        is_over: tested == TestedTree::Before && most.is_some_and(|most| ran >= most),
+        left: most.map_or(u64::MAX, |most| most.saturating_sub(ran)),
         ..due
     })
 }
@@ -100,23 +106,26 @@ fn given(state: &ReviewState, finding: &Finding) -> Vec<DueDemonstration> {
         } else {
             Claim::NoDefect
         };
-        Some((Role::Coder, claim, response.demonstration.as_ref()?))
+        let demonstration = response.demonstration.as_ref()?;
+        Some((Role::Coder, claim, demonstration, &*response.evidence))
     });
     let of_reviewer = finding.raw.demonstration.as_deref();
-    let of_reviewer = of_reviewer.map(|given| (Role::Reviewer, Claim::Defect, given));
+    let of_reviewer = of_reviewer.map(|given| (Role::Reviewer, Claim::Defect, given, &[][..]));
     let own = state.dispute_of(finding.id);
     let own = own.filter(|dispute| dispute.finding.id == finding.id);
-    let upon_request = own.and_then(|dispute| shown_upon_request(state, dispute.number));
+    let upon_request = own.and_then(|dispute| shown_upon_request(state, dispute));
     let given = of_reviewer.into_iter().chain(of_coder).chain(upon_request);
     given
-        .map(|(by, claim, demonstration)| DueDemonstration {
+        .map(|(by, claim, demonstration, evidence)| DueDemonstration {
             finding: finding.id,
             claim,
             by,
             demonstration: demonstration.clone(),
             tree: tree.cloned(),
             tested: TestedTree::Before,
-            is_over: false,
+            evidence: evidence.to_vec(),
+            reviewed: None,
+            left: 0,
         })
         .collect()
 }
@@ -230,12 +239,12 @@ pub(crate) fn asked(
     calls.find(|(id, _)| id.purpose == purpose)
 }
 
+/// Who gives a demonstration, what it is to show, and the evidence beside it.
+type GivenTest<'a> = (Role, Claim, &'a Demonstration, &'a [Untrusted]);
+
 /// The demonstration that a side gave because a judge asked for it.
-fn shown_upon_request(
-    state: &ReviewState,
-    dispute: DisputeNumber,
-) -> Option<(Role, Claim, &Demonstration)> {
-    let (id, call) = asked(state, dispute)?;
+fn shown_upon_request<'a>(state: &'a ReviewState, dispute: &'a Dispute) -> Option<GivenTest<'a>> {
+    let (id, call) = asked(state, dispute.number)?;
     let CallAnswer::Demonstrate { demonstration, .. } = &call.answer else {
         return None;
     };
@@ -245,7 +254,11 @@ fn shown_upon_request(
     } else {
         Role::Reviewer
     };
-    Some((by, Claim::of_side(by), demonstration.as_deref()?))
+    let evidence = match by {
+        Role::Coder => &*dispute.objection.evidence,
+        _ => &[],
+    };
+    Some((by, Claim::of_side(by), demonstration.as_deref()?, evidence))
 }
 
 /// The demonstrations that failed on the reviewed tree, after the coder says that the finding is implemented.
@@ -264,7 +277,9 @@ fn failing(state: &ReviewState, finding: &Finding) -> Vec<DueDemonstration> {
             demonstration: one.demonstration,
             tree: Some(tree.clone()),
             tested: TestedTree::After,
-            is_over: false,
+            evidence: Vec::new(),
+            reviewed: tree_before_round(state, finding.round).cloned(),
+            left: 0,
         })
         .collect()
 }

@@ -12,17 +12,21 @@ use tempfile::TempDir;
 use super::DueDemonstration;
 use crate::review::code::coder_changes::Trees;
 use crate::run::redaction::Redaction;
-use glee_agents::calls::demonstration::{NotRun, Reports, TestJob, command};
+use glee_agents::calls::demonstration::{NotRun, Reports, TestJob, command, probe_file};
 use glee_agents::process::sandbox::confinement::Guarded;
 use glee_agents::{Agents, Stop, TranscriptFiles};
 use glee_model::domain::{
-    Demonstration, DemonstrationRun, Finding, TestEnd, TestRun, TestedTree, Untrusted, is_inside,
+    Claim, Demonstration, DemonstrationRun, Finding, TestEnd, TestRun, TestedTree, Untrusted,
+    is_inside, meanings,
 };
 use glee_model::rules::review::demonstrations::RUNS;
+use glee_protocol::text::references;
 use glee_store::config::settings::{Limits, ReviewSettings, Runner};
-use glee_system::private;
+use glee_system::{files, private};
 use glee_workspace::TreeId;
 use glee_workspace::code::anchors::Blocks;
+use glee_workspace::code::probe;
+use glee_workspace::code::without::{without_changes, without_guard};
 
 /// The maximum size of a demonstration, in bytes.
 const LARGEST: usize = 64 << 10;
@@ -105,9 +109,20 @@ pub(crate) struct PreparedTest {
     due: DueDemonstration,
     runner: Runner,
     copy: TreeCopy,
+    /// What was there before the first run.
+    before: Fingerprints,
     blocks: Vec<(String, RangeInclusive<u32>)>,
     /// The folder for reports, traces and the runner's cache.
     folder: TempDir,
+    /// A file of the tree, and its text without what possibly makes the test pass.
+    without: Option<(String, String)>,
+}
+
+impl PreparedTest {
+    /// The folder for the reports of one run.
+    fn scratch(&self, number: usize) -> PathBuf {
+        self.folder.path().join(format!("run-{number}"))
+    }
 }
 
 /// The blocks of a finding in a tree: the lines of which one has to be executed.
@@ -136,7 +151,14 @@ pub(crate) fn prepare(
     match prepared(&due, finding, review, trees, earlier) {
         Ok((runner, folder, copy)) => {
             due.tree = Some(copy.tree.0.clone());
+            let costs = match due.tested {
+                TestedTree::Before => 1,
+                TestedTree::After => 0,
+            };
+            let without = (due.left > costs).then(|| without(&due, finding, trees, &copy.tree.0));
             Ok(PreparedTest {
+                without: without.flatten(),
+                before: fingerprints(copy.root()),
                 blocks: blocks_of(finding, trees, &copy.tree.0),
                 copy,
                 runner,
@@ -146,6 +168,40 @@ pub(crate) fn prepare(
         }
         Err(why) => Err(Box::new(due.refused(why))),
     }
+}
+
+/// A file without what possibly makes a test pass: after the coder's edits, without the coder's lines in the finding's
+/// block, and on the reviewed tree without the guard that the objection cites.
+fn without(
+    due: &DueDemonstration,
+    finding: &Finding,
+    trees: Trees<'_>,
+    tree: &str,
+) -> Option<(String, String)> {
+    let text = |tree: &str, file: &str| String::from_utf8(trees.read_at(tree, file)?).ok();
+    if let Some(reviewed) = &due.reviewed {
+        let mut blocks = blocks_of(finding, trees, reviewed).into_iter();
+        return blocks.find_map(|(file, block)| {
+            let (before, after) = (text(reviewed, &file)?, text(tree, &file)?);
+            let taken_back = without_changes(&before, &after, &block)?;
+            Some((file, taken_back))
+        });
+    }
+    let from = finding.raw.file.as_deref().unwrap_or_default();
+    let mut cited = due.evidence.iter().flat_map(|cited| {
+        let places = references::references(cited.as_written());
+        places.flat_map(|place| {
+            let line = place.lines.map(|(first, _)| first);
+            let files: Vec<String> = meanings(&place.path, from).collect();
+            files
+                .into_iter()
+                .filter_map(move |file| Some((file, line?)))
+        })
+    });
+    cited.find_map(|(file, line)| {
+        let unguarded = without_guard(&file, &text(tree, &file)?, line)?;
+        Some((file, unguarded))
+    })
 }
 
 /// The runner, the folder for its reports, and the copy.
@@ -158,7 +214,7 @@ fn prepared(
     trees: Trees<'_>,
     earlier: Option<TreeCopy>,
 ) -> Result<Place, String> {
-    if due.is_over {
+    if due.tested == TestedTree::Before && due.left == 0 {
         return Err("`budget.demonstrations` is reached".to_owned());
     }
     let demonstration = &due.demonstration;
@@ -254,9 +310,9 @@ impl TestBench {
     /// and once on the tree after the coder's edits. Returns `None` if the user stopped the run.
     pub(crate) async fn run(
         self,
-        prepared: PreparedTest,
+        mut prepared: PreparedTest,
     ) -> Option<(Box<DemonstrationRun>, TreeCopy)> {
-        let due = &prepared.due;
+        let due = prepared.due.clone();
         let times = match due.tested {
             TestedTree::Before => RUNS,
             TestedTree::After => 1,
@@ -267,10 +323,9 @@ impl TestBench {
         };
         let path = due.demonstration.path.as_str();
         let shown = command(&prepared.runner, path, &placeholders).join(" ");
-        let before = fingerprints(prepared.copy.root());
         let mut runs: Vec<TestRun> = Vec::new();
         let ran = loop {
-            let run = match self.once(&prepared, &before, runs.len()).await {
+            let run = match self.once(&prepared, &prepared.before, runs.len()).await {
                 Ok(run) => run,
                 Err(NotRun::Stopped) => return None,
                 Err(NotRun::Refused(why)) => break due.refused(why),
@@ -278,11 +333,117 @@ impl TestBench {
             let is_different = runs.first().is_some_and(|first| first.end != run.end);
             let is_one_enough = !matches!(run.end, TestEnd::Passed | TestEnd::Failed);
             runs.push(run);
-            if is_different || is_one_enough || runs.len() == times {
+            if is_different || is_one_enough {
                 break due.ran(shown, runs);
+            }
+            if runs.len() == times {
+                if due.tested == TestedTree::Before && runs.iter().all(|run| run.reached.is_none())
+                {
+                    let reached = self.probe(&mut prepared, &runs).await?;
+                    runs.iter_mut().for_each(|run| run.reached = reached);
+                }
+                let is_passing = runs.iter().all(|run| run.end == TestEnd::Passed);
+                let is_wanted = due.claim == Claim::NoDefect || due.tested == TestedTree::After;
+                let without = if is_passing && is_wanted {
+                    self.without(&mut prepared, runs.len()).await?
+                } else {
+                    None
+                };
+                break DemonstrationRun {
+                    without,
+                    ..due.ran(shown, runs)
+                };
             }
         };
         Some((Box::new(ran), prepared.copy))
+    }
+
+    /// Whether the test executes a line of the finding's block, by one more run with probes in the blocks. It is unknown if
+    /// no probe fits, or if the run ends in another way, as one that does not compile. Returns `None` if the user stopped
+    /// the run.
+    async fn probe(&self, prepared: &mut PreparedTest, runs: &[TestRun]) -> Option<Option<bool>> {
+        let out = probe_file(&prepared.scratch(runs.len()));
+        let mut texts: BTreeMap<String, (String, String)> = BTreeMap::new();
+        for (file, block) in &prepared.blocks {
+            let place = prepared.copy.root().join(file);
+            let Ok(text) = files::read_to_string(&place) else {
+                continue;
+            };
+            let (probed, _) = texts.entry(file.clone()).or_insert((text.clone(), text));
+            if let Some(with_probe) = probe::probed(file, probed, block, &out) {
+                *probed = with_probe;
+            }
+        }
+        texts.retain(|_, (probed, text)| probed != text);
+        if texts.is_empty() {
+            return Some(None);
+        }
+        let probed = texts.into_iter().map(|(file, (probed, _))| (file, probed));
+        let Some(run) = self.altered(prepared, probed.collect(), runs.len()).await? else {
+            return Some(None);
+        };
+        let is_same = runs.last().is_some_and(|last| last.end == run.end);
+        Some(is_same.then_some(run.reached.unwrap_or(false)))
+    }
+
+    /// The run without what possibly makes the test pass; the inner value is `None` if nothing is known of it. Returns
+    /// `None` if the user stopped the run.
+    async fn without(&self, prepared: &mut PreparedTest, number: usize) -> Option<Option<TestRun>> {
+        let Some(without) = prepared.without.take() else {
+            return Some(None);
+        };
+        // The number is another one than that of the probe.
+        self.altered(prepared, vec![without], number + 1).await
+    }
+
+    /// Runs the demonstration once, with other texts of some files, which are as before afterwards. The inner value is `None`
+    /// if it could not run. Returns `None` if the user stopped the run.
+    async fn altered(
+        &self,
+        prepared: &mut PreparedTest,
+        texts: Vec<(String, String)>,
+        number: usize,
+    ) -> Option<Option<TestRun>> {
+        let mut known = prepared.before.clone();
+        let mut texts_before = Vec::new();
+        for (file, text) in texts {
+            let place = prepared.copy.root().join(file);
+            // A link of the project could lead elsewhere.
+            let print_before = prepared.copy.files.get(&place);
+            if print_before.is_none_or(|print| print.4 & KIND != REGULAR_FILE) {
+                continue;
+            }
+            let Ok(bytes) = files::read(&place) else {
+                continue;
+            };
+            if fs::write(&place, text).is_ok() {
+                known.extend(place.metadata().map(|meta| (place.clone(), print(&meta))));
+                texts_before.push((place, bytes));
+            }
+        }
+        if texts_before.is_empty() {
+            return Some(None);
+        }
+        let ran = self.once(prepared, &known, number).await;
+        // What a test changed is not written to: it could lead elsewhere.
+        if ran
+            .as_ref()
+            .is_ok_and(|run| run.end != TestEnd::ChangedTree)
+        {
+            for (place, bytes) in texts_before {
+                drop(fs::write(&place, bytes));
+                let print = place.metadata().map(|meta| print(&meta));
+                if let Ok(print) = print {
+                    prepared.before.insert(place.clone(), print);
+                    prepared.copy.files.insert(place, print);
+                }
+            }
+        }
+        match ran {
+            Ok(run) => Some(Some(run)),
+            Err(NotRun::Stopped) => None,
+            Err(NotRun::Refused(_)) => Some(None),
+        }
     }
 
     /// Runs the demonstration once, in the copy as it is.
@@ -299,7 +460,7 @@ impl TestBench {
                 runner: &prepared.runner,
                 path: &prepared.due.demonstration.path,
                 copy,
-                scratch: &prepared.folder.path().join(format!("run-{number}")),
+                scratch: &prepared.scratch(number),
                 cache: &prepared.folder.path().join("cache"),
                 guarded: &self.guarded,
                 limits: self.limits,
@@ -334,6 +495,11 @@ impl TestBench {
     }
 }
 
+/// The bits of a file's mode that say what it is.
+const KIND: u32 = 0o170_000;
+
+const REGULAR_FILE: u32 = 0o100_000;
+
 /// For each file, what changes if its content changes, and for each folder its permissions. A test cannot set the time of
 /// the last change of a file's status.
 type Fingerprints = BTreeMap<PathBuf, (u64, u64, i64, i64, u32)>;
@@ -348,18 +514,21 @@ fn fingerprints(copy: &Path) -> Fingerprints {
                 waiting.push(entry.path());
                 found.insert(entry.path(), (0, 0, 0, 0, meta.mode()));
             } else {
-                let print = (
-                    meta.ino(),
-                    meta.len(),
-                    meta.ctime(),
-                    meta.ctime_nsec(),
-                    meta.mode(),
-                );
-                found.insert(entry.path(), print);
+                found.insert(entry.path(), print(&meta));
             }
         }
     }
     found
+}
+
+fn print(meta: &fs::Metadata) -> (u64, u64, i64, i64, u32) {
+    (
+        meta.ino(),
+        meta.len(),
+        meta.ctime(),
+        meta.ctime_nsec(),
+        meta.mode(),
+    )
 }
 
 /// Whether a file that was there is gone or changed. What an earlier run of the test left behind was not there.
