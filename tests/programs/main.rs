@@ -12,8 +12,12 @@ mod hooks;
 mod labelled;
 #[cfg(feature = "mcp")]
 mod mcp;
+#[cfg(all(feature = "server", target_os = "linux"))]
+mod postgres;
 mod python;
 mod reports;
+#[cfg(all(feature = "server", target_os = "linux"))]
+mod server;
 #[path = "../cli/support/mod.rs"]
 mod support;
 mod telemetry;

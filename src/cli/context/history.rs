@@ -1,13 +1,17 @@
 //! Opens the history for a command. The history is the file that the option `--history` names. Without this
-//! option, the history is the repository's database in the state folder.
+//! option, the history is the repository's log on the server that the setting `server` names, or else the repository's
+//! database in the state folder.
 
 use std::path::PathBuf;
 
 use super::globals::Globals;
 use super::place::{self, refuse_inside, state_dir};
+use super::server::{self, Server};
 use crate::cli::error::CommandError;
 use crate::cli::style;
 use glee_store::history::JournalError;
+use glee_store::history::replica;
+use glee_store::history::shared_log::RepositoryNames;
 use glee_store::history::store::{self, Journal};
 use glee_system::log;
 use glee_workspace::HistoryPlace;
@@ -15,7 +19,15 @@ use glee_workspace::root::Workspace;
 
 /// Creates the history if it does not exist.
 pub(crate) fn open(globals: &Globals, workspace: &Workspace) -> Result<Journal, CommandError> {
-    Ok(Journal::open(&path_outside(globals, workspace)?)?)
+    // Glee must check the path of the state folder before any write to the folder.
+    refuse_inside(workspace, &state_dir()?)?;
+    let place = find(globals, || {
+        let place = workspace.claim_history(&state_dir()?)?;
+        place.notices.iter().for_each(|notice| globals.say(notice));
+        Ok(place)
+    })?;
+    refuse_inside(workspace, &place.path)?;
+    Ok(place.open()?)
 }
 
 /// Returns `None` if the history does not exist.
@@ -23,7 +35,7 @@ pub(crate) fn open_read(
     globals: &Globals,
     workspace: &Workspace,
 ) -> Result<Option<Journal>, CommandError> {
-    Ok(Journal::open_read(&path(globals, || read_key(workspace))?)?)
+    Ok(find(globals, || Ok(workspace.history(&state_dir()?)?))?.open_read()?)
 }
 
 /// Creates the history of the current folder if it does not exist.
@@ -31,18 +43,23 @@ pub(crate) fn open_here(globals: &Globals) -> Result<Journal, CommandError> {
     match (&globals.history, place::workspace(globals)) {
         (None, workspace) => open(globals, &workspace?),
         (Some(_), workspace) => {
-            let path = place(globals)?;
+            let place = find_here(globals)?;
             if let Ok(workspace) = workspace {
-                refuse_inside(&workspace, &path)?;
+                refuse_inside(&workspace, &place.path)?;
             }
-            Ok(Journal::open(&path)?)
+            Ok(place.open()?)
         }
     }
 }
 
 /// Returns `None` if the current folder has no history.
 pub(crate) fn open_read_here(globals: &Globals) -> Result<Option<Journal>, CommandError> {
-    Ok(Journal::open_read(&place(globals)?)?)
+    Ok(find_here(globals)?.open_read()?)
+}
+
+/// What this machine has of the history of the current folder. Asks no server.
+pub(crate) fn known_here(globals: &Globals) -> Option<Journal> {
+    Journal::open_read(&place(globals).ok()?).ok().flatten()
 }
 
 /// Returns `None` if the current folder has no history. If the history is damaged, reads the intact part and
@@ -51,13 +68,14 @@ pub(crate) fn read_here<T>(
     globals: &Globals,
     read: impl Fn(&Journal) -> Result<T, JournalError>,
 ) -> Result<Option<(T, Option<CommandError>)>, CommandError> {
-    let path = place(globals)?;
-    let whole =
-        Journal::open_read(&path).and_then(|journal| journal.as_ref().map(&read).transpose());
+    let place = find_here(globals)?;
+    let whole = place
+        .open_read()
+        .and_then(|journal| journal.as_ref().map(&read).transpose());
     match whole {
         Ok(found) => Ok(found.map(|value| (value, None))),
-        Err(damage @ JournalError::Damaged { .. }) => {
-            match Journal::open_damaged(&path).and_then(|journal| read(&journal)) {
+        Err(damage @ JournalError::Damaged { .. }) if place.server.is_none() => {
+            match Journal::open_damaged(&place.path).and_then(|journal| read(&journal)) {
                 Ok(value) => Ok(Some((value, Some(damage.into())))),
                 Err(_) => Err(damage.into()),
             }
@@ -67,15 +85,20 @@ pub(crate) fn read_here<T>(
 }
 
 pub(crate) fn summary(globals: &Globals) -> Result<String, CommandError> {
-    let path = place(globals)?;
-    let runs = Journal::open_read(&path)?
+    let place = find_here(globals)?;
+    let runs = place
+        .open_read()?
         .map(|journal| journal.runs(None))
         .transpose()?;
     let count = runs.map_or_else(
         || "no run yet".to_owned(),
         |runs| style::count(runs.len(), "run"),
     );
-    Ok(format!("{} ({count})", path.display()))
+    let server = match &place.server {
+        Some((server, _)) => format!("{server}, with a copy in "),
+        None => String::new(),
+    };
+    Ok(format!("{server}{} ({count})", place.path.display()))
 }
 
 /// Returns `None` if no run is recorded.
@@ -91,24 +114,13 @@ pub(crate) fn last_log(globals: &Globals) -> Result<Option<PathBuf>, CommandErro
 
 /// Returns the path of the history database, even if the database does not exist yet.
 pub(crate) fn place(globals: &Globals) -> Result<PathBuf, CommandError> {
-    path(globals, || read_key(&place::workspace(globals)?))
+    Ok(find_here(globals)?.path)
 }
 
-/// Fails if the path of the history is inside the work tree.
-fn path_outside(globals: &Globals, workspace: &Workspace) -> Result<PathBuf, CommandError> {
-    // Glee must check the path of the state folder before any write to the folder.
-    refuse_inside(workspace, &state_dir()?)?;
-    let path = path(globals, || {
-        let HistoryPlace { key, notices, .. } = workspace.claim_history(&state_dir()?)?;
-        notices.iter().for_each(|notice| globals.say(notice));
-        Ok(key)
-    })?;
-    refuse_inside(workspace, &path)?;
-    Ok(path)
-}
-
-fn read_key(workspace: &Workspace) -> Result<String, CommandError> {
-    Ok(workspace.history(&state_dir()?)?.key)
+fn find_here(globals: &Globals) -> Result<Place, CommandError> {
+    find(globals, || {
+        Ok(place::workspace(globals)?.history(&state_dir()?)?)
+    })
 }
 
 pub(crate) fn identity(globals: &Globals) -> Result<String, CommandError> {
@@ -119,13 +131,57 @@ pub(crate) fn identity(globals: &Globals) -> Result<String, CommandError> {
     Ok(words.collect::<Vec<_>>().join("; "))
 }
 
-fn path(
+/// Where a history is.
+struct Place {
+    path: PathBuf,
+    /// The server whose log the file follows, and the names of the repository there.
+    server: Option<(Server, RepositoryNames)>,
+}
+
+fn find(
     globals: &Globals,
-    key: impl FnOnce() -> Result<String, CommandError>,
-) -> Result<PathBuf, CommandError> {
-    match &globals.history {
-        Some(path) => std::path::absolute(globals.directory().join(path))
-            .map_err(|error| CommandError::usage(error.to_string())),
-        None => Ok(store::path_for(&state_dir()?, &key()?)),
+    repository: impl FnOnce() -> Result<HistoryPlace, CommandError>,
+) -> Result<Place, CommandError> {
+    if let Some(path) = &globals.history {
+        let path = std::path::absolute(globals.directory().join(path));
+        return Ok(Place {
+            path: path.map_err(|error| CommandError::usage(error.to_string()))?,
+            server: None,
+        });
+    }
+    let HistoryPlace { key, names, .. } = repository()?;
+    let path = store::path_for(&state_dir()?, &key);
+    Ok(match server::configured(globals)? {
+        Some(server) => Place {
+            path: replica::replica_of(&path),
+            server: Some((server, names)),
+        },
+        None => Place { path, server: None },
+    })
+}
+
+impl Place {
+    fn open(&self) -> Result<Journal, JournalError> {
+        match self.follow(true)? {
+            Some(journal) => Ok(journal),
+            None => Journal::open(&self.path),
+        }
+    }
+
+    fn open_read(&self) -> Result<Option<Journal>, JournalError> {
+        match &self.server {
+            Some(_) => self.follow(false),
+            None => Journal::open_read(&self.path),
+        }
+    }
+
+    /// Returns `None` if no server keeps the history.
+    fn follow(&self, creates: bool) -> Result<Option<Journal>, JournalError> {
+        let Some((server, names)) = &self.server else {
+            return Ok(None);
+        };
+        let log = server.log(names, creates)?;
+        log.map(|log| Journal::following(&self.path, log))
+            .transpose()
     }
 }

@@ -11,6 +11,7 @@ pub(crate) mod names;
 pub(crate) mod output;
 pub(crate) mod place;
 pub(crate) mod ruler;
+pub(crate) mod server;
 pub(crate) mod settings;
 pub(crate) mod worktree;
 

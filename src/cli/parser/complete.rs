@@ -73,7 +73,7 @@ fn candidate(word: impl Into<String>, help: &str) -> CompletionCandidate {
 }
 
 fn runs() -> Vec<CompletionCandidate> {
-    let journal = history::open_read_here(&here()).ok().flatten();
+    let journal = history::known_here(&here());
     let rows = journal
         .and_then(|journal| journal.runs(Some(NEWEST)).ok())
         .unwrap_or_default();
@@ -89,7 +89,7 @@ fn runs() -> Vec<CompletionCandidate> {
 }
 
 fn disputes() -> Vec<CompletionCandidate> {
-    let journal = history::open_read_here(&here()).ok().flatten();
+    let journal = history::known_here(&here());
     let newest = DisputeFilter {
         recent: Some(NEWEST),
         ..DisputeFilter::default()
@@ -103,7 +103,7 @@ fn disputes() -> Vec<CompletionCandidate> {
 }
 
 fn findings() -> Vec<CompletionCandidate> {
-    let journal = history::open_read_here(&here()).ok().flatten();
+    let journal = history::known_here(&here());
     let known = journal.and_then(|journal| journal.known_problems().ok());
     let mut candidates = Vec::new();
     let mut seen = BTreeSet::new();

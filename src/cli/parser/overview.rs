@@ -21,7 +21,7 @@ const MORE: [Group; 5] = [
     ("Agreement", &["consensus", "gate"]),
     ("Watching", &["watch", "emit"]),
     ("Outside", &["answer", "hook", "integrate", "mcp", "serve"]),
-    ("Records", &["stats", "keep", "trust", "rules"]),
+    ("Records", &["stats", "keep", "trust", "rules", "server"]),
     (
         "Tools",
         &[

@@ -73,8 +73,10 @@ impl From<JournalError> for ErrorPage {
             | JournalError::AmbiguousDispute { .. } => StatusCode::NOT_FOUND,
             JournalError::AlreadySettled { .. }
             | JournalError::NotSettled(_)
+            | JournalError::Elsewhere(_)
             | JournalError::Held(_) => StatusCode::CONFLICT,
-            JournalError::Open { .. }
+            JournalError::Log(_)
+            | JournalError::Open { .. }
             | JournalError::NotAFile { .. }
             | JournalError::Foreign { .. }
             | JournalError::Newer { .. }

@@ -18,6 +18,20 @@ pub(crate) struct Sandbox {
     _folder: tempfile::TempDir,
 }
 
+/// A database for one sandbox on the server that `GLEE_TEST_SERVER` names, so that the same tests record their runs there.
+/// `template` is the database whose content it gets.
+fn database(sandbox: &Path, template: &str) -> Option<(String, String)> {
+    let server = std::env::var("GLEE_TEST_SERVER").ok()?;
+    let name = sandbox.file_name().expect("a temporary folder");
+    let name = format!("t{}", name.to_string_lossy().replace('.', "")).to_lowercase();
+    let create = format!("CREATE DATABASE \"{name}\" TEMPLATE \"{template}\"");
+    let created = Command::new("psql")
+        .args(["-qX", "-d", &format!("{server}/postgres"), "-c", &create])
+        .status();
+    assert!(created.is_ok_and(|status| status.success()), "{create}");
+    Some(("GLEE_SERVER".to_owned(), format!("{server}/{name}")))
+}
+
 /// The output of the binary. `[ROOT]`, `[HOME]`, `[STATE]` and `[BIN]` replace the sandbox's folders, `[TIME]`
 /// replaces times.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,8 +88,8 @@ impl Sandbox {
             fs::create_dir(base.join(name)).expect("a fresh folder");
         }
         Self {
+            variables: database(&base, "glee").into_iter().collect(),
             base,
-            variables: Vec::new(),
             _folder: folder,
         }
     }
@@ -90,9 +104,18 @@ impl Sandbox {
             .arg(&base)
             .status();
         assert!(copied.expect("cp is installed").success());
+        let mut variables = self.variables.clone();
+        for (name, address) in &mut variables {
+            let template = address.rsplit('/').next().unwrap_or_default();
+            if name == "GLEE_SERVER"
+                && let Some((_, copy)) = database(&base, template)
+            {
+                *address = copy;
+            }
+        }
         Self {
             base,
-            variables: self.variables.clone(),
+            variables,
             _folder: folder,
         }
     }

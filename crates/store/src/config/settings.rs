@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::programs::ProfileForm;
 use crate::config::schema::forms::{
-    Adapter, Age, Command, Commands, Guidelines, Id, Language, LinkFormat, Model, Money, Name,
-    Price, ReuseForm, Reviewers, Runners, Size, Tags, Url, Variables, Vendor, Whole, Words,
+    Adapter, Age, Command, Commands, Database, Guidelines, Id, Language, LinkFormat, Model, Money,
+    Name, Price, ReuseForm, Reviewers, Runners, Size, Tags, Url, Variables, Vendor, Whole, Words,
 };
 use crate::config::schema::values::{
     As, Count, Delay, GuidelineChoice, Hyperlink, OrAll, OrNone, ReuseMode, ReviewerChoice, Time,
@@ -82,6 +82,9 @@ section! {
         pub ui: UiSettings = UiSettings::default(),
         /// How reviews are published on pull requests.
         pub pr: PrSettings = PrSettings::default(),
+        /// The PostgreSQL database that keeps the histories of many machines (`glee server init`). Without it, this
+        /// machine keeps them.
+        @user pub server: Option<String> as "As::<OrNone<Database>>" = None,
     }
 }
 

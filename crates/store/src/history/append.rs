@@ -17,13 +17,13 @@ use crate::history::columns::{from_json, json, time};
 use crate::history::projections::{self, OPEN};
 use crate::history::redacted;
 use crate::history::store::{Journal, backup_of};
-use glee_model::domain::event::{DisputeEvent, Event, EventKind, RunEvent, Settlement};
+use glee_model::domain::event::{CallId, DisputeEvent, Event, EventKind, RunEvent, Settlement};
 use glee_model::domain::{
     CitedCode, Disposition, DisputeNumber, Finding, Grounds, Objector, Person, Response, Ruler,
     Ruling, RulingRecord, RulingWord, RunId, Sides, Untrusted,
 };
 
-struct Tail<'a> {
+pub(super) struct Tail<'a> {
     db: &'a Connection,
     run: RunId,
     at: Timestamp,
@@ -66,7 +66,8 @@ impl Journal {
         run: &RunId,
         kind: impl Into<EventKind>,
     ) -> Result<Event, JournalError> {
-        self.write(run, |tail| tail.push(kind))
+        let mut events = self.append_all(run, [kind.into()])?;
+        Ok(events.pop().expect("one event was appended"))
     }
 
     /// Appends all events in one transaction.
@@ -86,17 +87,22 @@ impl Journal {
         kinds: impl IntoIterator<Item = EventKind>,
         elsewhere: Vec<(RunId, EventKind)>,
     ) -> Result<Vec<Event>, JournalError> {
-        self.write(run, |tail| {
+        let kinds: Vec<EventKind> = kinds.into_iter().collect();
+        let written = self.write(run, |tail| {
             let events = kinds
-                .into_iter()
-                .map(|kind| tail.push(kind))
+                .iter()
+                .map(|kind| tail.push(kind.clone()))
                 .collect::<rusqlite::Result<Vec<_>>>()?;
-            for (run, kind) in elsewhere {
-                tail.switch_to(run)?;
-                tail.push(kind)?;
+            for (run, kind) in &elsewhere {
+                tail.switch_to(run.clone())?;
+                tail.push(kind.clone())?;
             }
             Ok(events)
-        })
+        });
+        if matches!(written, Err(JournalError::Log(_))) {
+            self.keep_unsent(run, &kinds)?;
+        }
+        written
     }
 
     /// Appends the findings that a run merged, in the transaction that allocates their numbers. The numbers were
@@ -108,6 +114,7 @@ impl Journal {
         kinds: impl IntoIterator<Item = EventKind>,
         as_of: u64,
     ) -> Result<Option<Vec<Event>>, JournalError> {
+        let kinds: Vec<EventKind> = kinds.into_iter().collect();
         self.write(run, |tail| {
             let newer = "SELECT 1 FROM event WHERE id > ?1
                 AND kind IN ('findings_merged', 'debate_concluded', 'members_separated', 'problems_joined')";
@@ -118,7 +125,7 @@ impl Journal {
             {
                 return Ok(None);
             }
-            let events = kinds.into_iter().map(|kind| tail.push(kind));
+            let events = kinds.iter().map(|kind| tail.push(kind.clone()));
             events.collect::<rusqlite::Result<_>>().map(Some)
         })
     }
@@ -147,10 +154,11 @@ impl Journal {
         run: &RunId,
         sides: impl IntoIterator<Item = Sides>,
     ) -> Result<Vec<Event>, JournalError> {
+        let sides: Vec<Sides> = sides.into_iter().collect();
         self.write(run, |tail| {
             let first = tail.next_number()?;
-            let opened = (first.0..).zip(sides).map(|(number, sides)| {
-                let dispute = Box::new(sides.numbered(DisputeNumber(number)));
+            let opened = (first.0..).zip(&sides).map(|(number, sides)| {
+                let dispute = Box::new(sides.clone().numbered(DisputeNumber(number)));
                 tail.push(DisputeEvent::DisputeOpened { dispute })
             });
             opened.collect()
@@ -167,9 +175,9 @@ impl Journal {
         self.write(run, |tail| {
             let number = tail.next_number()?;
             tail.push(DisputeEvent::DisputeOpened {
-                dispute: Box::new(sides.numbered(number)),
+                dispute: Box::new(sides.clone().numbered(number)),
             })?;
-            tail.settle(number, given)?;
+            tail.settle(number, given.clone())?;
             Ok(number)
         })
     }
@@ -186,7 +194,7 @@ impl Journal {
             if disposition_now.is_some() {
                 return Ok(disposition_now);
             }
-            tail.settle(number, given)?;
+            tail.settle(number, given.clone())?;
             Ok(None)
         })?;
         settled.map_or(Ok(run), |disposition| {
@@ -212,7 +220,7 @@ impl Journal {
                 tail.is_kept = true;
                 tail.push(DisputeEvent::RulingRevoked {
                     dispute: number,
-                    reason: reason.into(),
+                    reason: reason.clone().into(),
                 })?;
             }
             Ok(is_settled)
@@ -247,9 +255,10 @@ impl Journal {
     }
 
     /// Begins a transaction for all events up to the next [`Self::commit`], if none has begun. These events are on the
-    /// disk when `commit` returns. In between, no run ends and no person rules.
+    /// disk when `commit` returns. In between, no run ends and no person rules. A server takes each event at once, so that
+    /// no process holds its log while it works.
     pub fn begin(&mut self) -> Result<(), JournalError> {
-        if self.db.is_autocommit() {
+        if self.db.is_autocommit() && self.log.is_none() {
             let begun = self.db.execute_batch("BEGIN IMMEDIATE");
             begun.map_err(|error| fault(&self.path, error))?;
         }
@@ -273,15 +282,19 @@ impl Journal {
         !self.db.is_autocommit()
     }
 
-    fn write<T>(
+    /// `work` is done again if the server lost what it did.
+    pub(super) fn write<T>(
         &mut self,
         run: &RunId,
-        work: impl FnOnce(&mut Tail<'_>) -> rusqlite::Result<T>,
+        mut work: impl FnMut(&mut Tail<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, JournalError> {
+        if self.log.is_some() {
+            return self.write_to_log(run, work);
+        }
         let redacts = self.redacts;
         let written = if self.has_begun() {
             self.db.savepoint().and_then(|savepoint| {
-                let result = write_in(&savepoint, run, redacts, work)?;
+                let result = write_in(&savepoint, run, redacts, &mut work)?;
                 savepoint.commit()?;
                 Ok(result)
             })
@@ -290,7 +303,7 @@ impl Journal {
                 .db
                 .transaction_with_behavior(TransactionBehavior::Immediate);
             begun.and_then(|transaction| {
-                let result = write_in(&transaction, run, redacts, work)?;
+                let result = write_in(&transaction, run, redacts, &mut work)?;
                 transaction.commit()?;
                 Ok(result)
             })
@@ -316,11 +329,11 @@ impl Journal {
 }
 
 /// Also returns whether the history is to be copied.
-fn write_in<T>(
+pub(super) fn write_in<T>(
     db: &Connection,
     run: &RunId,
     redacts: bool,
-    work: impl FnOnce(&mut Tail<'_>) -> rusqlite::Result<T>,
+    work: &mut impl FnMut(&mut Tail<'_>) -> rusqlite::Result<T>,
 ) -> rusqlite::Result<(T, bool)> {
     let mut tail = Tail::of(db, run, redacts)?;
     let result = work(&mut tail)?;
@@ -406,7 +419,14 @@ impl<'a> Tail<'a> {
         .map(drop)
     }
 
-    fn push(&mut self, kind: impl Into<EventKind>) -> rusqlite::Result<Event> {
+    pub(super) fn has_finished(&self, call: &CallId) -> rusqlite::Result<bool> {
+        let sql = "SELECT 1 FROM event WHERE run = ?1 AND kind = 'call_finished' AND body ->> '$.call' = json(?2)";
+        self.db
+            .prepare_cached(sql)?
+            .exists([&self.run.0, &json(call)])
+    }
+
+    pub(super) fn push(&mut self, kind: impl Into<EventKind>) -> rusqlite::Result<Event> {
         let kind = match self.redacts {
             true => redacted::event(kind.into()),
             false => kind.into(),

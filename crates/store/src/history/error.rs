@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::history::shared_log::SharedLogError;
 use crate::history::store;
 use glee_model::domain::{Advice, Disposition, DisputeNumber, ExitReason, FindingId, RunId};
 
@@ -46,6 +47,10 @@ pub enum JournalError {
     },
     #[error("another process works on run {}", .0.short())]
     Held(RunId),
+    #[error("run {} was made on another machine", .0.short())]
+    Elsewhere(RunId),
+    #[error(transparent)]
+    Log(#[from] SharedLogError),
     #[error("there is no finding `{0}`")]
     UnknownFinding(String),
     #[error("`{text}` matches several findings: {}", candidates.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))]
@@ -107,6 +112,11 @@ impl Advice for JournalError {
                 "wait for its end with `glee runs wait {0}`, or end it with `glee runs stop {0}`",
                 run.short()
             )),
+            Self::Elsewhere(run) => Some(format!(
+                "its tree is there; `glee runs show {0}` and `glee findings {0}` show what it found",
+                run.short()
+            )),
+            Self::Log(error) => error.hint(),
             Self::UnknownFinding(_) => Some(
                 "give a number such as F3, or at least four digits of an id; `glee findings --all` lists the findings"
                     .to_owned(),
@@ -138,7 +148,9 @@ impl Advice for JournalError {
             | Self::UnknownDisputeId(_)
             | Self::AmbiguousDispute { .. }
             | Self::AlreadySettled { .. }
-            | Self::NotSettled(_) => ExitReason::Usage,
+            | Self::NotSettled(_)
+            | Self::Elsewhere(_) => ExitReason::Usage,
+            Self::Log(error) => error.exit(),
             Self::Held(_) => ExitReason::Locked,
             Self::Open { .. }
             | Self::NotAFile { .. }

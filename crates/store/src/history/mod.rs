@@ -15,6 +15,10 @@ pub mod queries;
 mod record;
 pub mod recover;
 pub mod redacted;
+pub mod replica;
+#[cfg(feature = "server")]
+pub mod server;
+pub mod shared_log;
 pub mod store;
 mod stored_id;
 

@@ -34,11 +34,7 @@ impl Journal {
     pub fn open(path: &Path) -> Result<Self, JournalError> {
         let path = create(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
-        let mut journal = Self {
-            redacts: true,
-            db: connect(&path, flags)?,
-            path,
-        };
+        let mut journal = Self::of(connect(&path, flags)?, path);
         journal.create_tables()?;
         Ok(journal)
     }
@@ -48,21 +44,14 @@ impl Journal {
         let Some(path) = existing(path)? else {
             return Ok(None);
         };
-        let opened = Self {
-            redacts: true,
-            db: connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)?,
-            path: path.clone(),
-        };
+        let db = connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        let opened = Self::of(db, path.clone());
         let (journal, version) = match opened.schema_version() {
             // In a read-only folder, SQLite cannot create the shared memory for a write-ahead log. Without a
             // write-ahead log, Glee can open the file as immutable. SQLite needs no shared memory for an immutable
             // file.
             Err(JournalError::Access { .. }) if !has_log(&path) => {
-                let journal = Self {
-                    redacts: true,
-                    db: connect_immutable(&path)?,
-                    path,
-                };
+                let journal = Self::of(connect_immutable(&path)?, path);
                 let version = journal.schema_version()?;
                 (journal, version)
             }

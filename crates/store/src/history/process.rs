@@ -35,6 +35,7 @@ impl HeldRun {
 impl Journal {
     /// Makes this process the one that works on the run. Fails with [`JournalError::Held`] if there is another.
     pub fn hold(&self, run: &RunId) -> Result<HeldRun, JournalError> {
+        self.require_here(run)?;
         let path = self.transcripts(run)?.join(FILE);
         let failed = |source| JournalError::Open {
             path: path.clone(),
@@ -49,12 +50,23 @@ impl Journal {
             }
             Err(error) => return Err(failed(error.into())),
         }
+        if let Some(log) = &self.log
+            && !log.hold(run)?
+        {
+            return Err(JournalError::Held(run.clone()));
+        }
         Ok(HeldRun { file })
     }
 
-    /// Whether a process works on the run.
+    /// Whether a process works on the run, on any machine.
     pub fn is_held(&self, run: &RunId) -> Result<bool, JournalError> {
-        Ok(self.process_of(run)?.is_some())
+        if self.process_of(run)?.is_some() {
+            return Ok(true);
+        }
+        Ok(match &self.log {
+            Some(log) => log.is_held(run)?,
+            None => false,
+        })
     }
 
     /// The process that works on the run, or 0 if it is in another container.

@@ -24,11 +24,7 @@ impl Journal {
         open::existing(path)?;
         let damaged = open::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         let db = readable(&damaged).map_err(|error| open::fault(path, error))?;
-        Ok(Self {
-            redacts: true,
-            db,
-            path: path.to_owned(),
-        })
+        Ok(Self::of(db, path.to_owned()))
     }
 }
 

@@ -4,12 +4,31 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
+use super::shared_log::Log;
+
 #[derive(Debug)]
 pub struct Journal {
     /// Whether secrets are replaced in events before they are recorded (`redaction.secrets`).
     pub redacts: bool,
     pub db: Connection,
     pub path: PathBuf,
+    /// The log of a server, which the database follows.
+    pub(super) log: Option<Box<dyn Log>>,
+    /// Whether the server stayed away for longer than a run waits.
+    pub(super) is_given_up: bool,
+}
+
+impl Journal {
+    /// A history in an open database, without a server.
+    pub fn of(db: Connection, path: PathBuf) -> Self {
+        Self {
+            redacts: true,
+            db,
+            path,
+            log: None,
+            is_given_up: false,
+        }
+    }
 }
 
 pub const DATABASE: &str = "history.db";

@@ -67,11 +67,12 @@ pub async fn start(
 
 /// Resumes a run that was interrupted or waits for a person. Fails if the run was never started.
 pub async fn resume(
-    setup: RunSetup,
+    mut setup: RunSetup,
     templates: PathBuf,
     person: Option<Box<dyn Prompter>>,
     run: RunId,
 ) -> Result<(StageOutcome, Rest), RunError> {
+    setup.journal.send_unsent(&run)?;
     let state = StageState::of(&setup.journal.events(&run)?);
     if state.plan.is_none() {
         return Err(RunError::NotStarted(run));

@@ -89,6 +89,7 @@ pub fn loosened(now: &Settings, than: &Settings) -> Vec<Loosened> {
                 replies_object: _,
                 drafts,
             },
+        server: _,
     } = now;
     let mut found = Vec::new();
     let settings = [

@@ -247,10 +247,11 @@ pub async fn settle(
 }
 
 fn reloaded(
-    setup: RunSetup,
+    mut setup: RunSetup,
     resolver: Box<dyn DisputeResolver>,
     run: RunId,
 ) -> Result<ReviewWorkflow, RunError> {
+    setup.journal.send_unsent(&run)?;
     let state = ReviewState::of(&setup.journal.events(&run)?);
     let Some(plan) = &state.plan else {
         return Err(RunError::NotStarted(run));

@@ -18,8 +18,12 @@ use crate::run::write_guard::Observation;
 use glee_agents::CallOutcome;
 use glee_model::domain::AgentName;
 use glee_model::domain::event::{CallAnswer, CallId, Purpose, RunEvent};
+use glee_store::history::JournalError;
 
 type StepOf<W> = Step<<W as Workflow>::Effect, <W as Workflow>::Question>;
+
+/// A step under way, and its result.
+type Working<W> = Pending<(StepOf<W>, Done<<W as Workflow>::Input>)>;
 
 enum Done<I> {
     Call(CallId, Box<CallOutcome<CallAnswer>>, Option<Observation>),
@@ -28,16 +32,29 @@ enum Done<I> {
 
 /// Runs the steps of a workflow until the run ends or has to wait.
 pub async fn drive<W: Workflow>(workflow: &mut W) -> Result<Rest, RunError> {
-    let rest = run_steps(workflow).await;
+    let mut running = Vec::new();
+    let mut work = FuturesUnordered::new();
+    let rest = run_steps(workflow, &mut running, &mut work).await;
+    if matches!(&rest, Err(RunError::Journal(JournalError::Log(error))) if error.is_passing()) {
+        // The agents at work are paid for. The journal keeps their answers until the server is back.
+        while let Some((_, done)) = work.next().await {
+            if let Done::Call(call, outcome, observation) = done {
+                let is_stopped = workflow.resources().stop.is_stopped();
+                drop(workflow.call_ended(call, *outcome, observation, is_stopped));
+            }
+        }
+    }
     // Calls that had ended before an error are kept.
     let committed = workflow.resources_mut().commit();
     rest.and_then(|rest| committed.map(|()| rest))
 }
 
-async fn run_steps<W: Workflow>(workflow: &mut W) -> Result<Rest, RunError> {
+async fn run_steps<W: Workflow>(
+    workflow: &mut W,
+    running: &mut Vec<StepOf<W>>,
+    work: &mut FuturesUnordered<Working<W>>,
+) -> Result<Rest, RunError> {
     let stop = workflow.resources().stop.clone();
-    let mut running: Vec<StepOf<W>> = Vec::new();
-    let mut work = FuturesUnordered::<Pending<(StepOf<W>, Done<W::Input>)>>::new();
     let mut is_stopped = false;
     let unread = workflow.resources_mut().count_runs()?;
     if unread > 0 {
@@ -61,7 +78,7 @@ async fn run_steps<W: Workflow>(workflow: &mut W) -> Result<Rest, RunError> {
                     _ => workflow.resources_mut().commit()?,
                 }
                 let started = match &step {
-                    Step::Ask(call) => match place(workflow, call, &running, &mut memory) {
+                    Step::Ask(call) => match place(workflow, call, running, &mut memory) {
                         Place::Free => {
                             begin_call(workflow, call)?.map(|made| -> Pending<Done<W::Input>> {
                                 let call = call.clone();
@@ -138,33 +155,12 @@ async fn run_steps<W: Workflow>(workflow: &mut W) -> Result<Rest, RunError> {
             is_stopped = true;
             workflow.stopping()?;
         }
-        for (step, done) in ended {
-            match done {
-                Done::Call(call, outcome, observation) => {
-                    let calls = calls_of(&call.agent, &running);
-                    let resources = workflow.resources_mut();
-                    resources.pace.ended(&call.agent, &outcome, calls);
-                    if let Some(transcript) = &outcome.transcript {
-                        let asked = outcome.metadata.by.as_ref().unwrap_or(&call.agent);
-                        let program = resources.program(asked);
-                        resources.memory.ended(program, transcript.peak_memory);
-                    }
-                    resources.journal.begin()?;
-                    running.retain(|other| *other != step);
-                    workflow.call_ended(call, *outcome, observation, is_stopped)?;
-                    let before = workflow.resources().by_runs;
-                    workflow.resources_mut().count_runs()?;
-                    let resources = workflow.resources();
-                    let caps = resources.settings.budget.caps();
-                    if let Some(text) = budget::level_notice(&caps, &before, &resources.by_runs) {
-                        workflow.notice(text)?;
-                    }
-                }
-                Done::Input(given) => {
-                    running.retain(|other| *other != step);
-                    workflow.resources_mut().commit()?;
-                    is_stopped |= workflow.take(given, is_stopped)?;
-                }
+        let mut ended = ended.into_iter();
+        while let Some((step, done)) = ended.next() {
+            if let Err(error) = take(workflow, running, &step, done, &mut is_stopped) {
+                // Nothing that ended is forgotten because of the error.
+                work.extend(ended.map(|done| -> Working<W> { Box::pin(std::future::ready(done)) }));
+                return Err(error);
             }
         }
         if let Some(given) = input {
@@ -172,6 +168,44 @@ async fn run_steps<W: Workflow>(workflow: &mut W) -> Result<Rest, RunError> {
             is_stopped |= workflow.take(given, is_stopped)?;
         }
     }
+}
+
+/// Records the result of a step.
+fn take<W: Workflow>(
+    workflow: &mut W,
+    running: &mut Vec<StepOf<W>>,
+    step: &StepOf<W>,
+    done: Done<W::Input>,
+    is_stopped: &mut bool,
+) -> Result<(), RunError> {
+    match done {
+        Done::Call(call, outcome, observation) => {
+            let calls = calls_of(&call.agent, running);
+            let resources = workflow.resources_mut();
+            resources.pace.ended(&call.agent, &outcome, calls);
+            if let Some(transcript) = &outcome.transcript {
+                let asked = outcome.metadata.by.as_ref().unwrap_or(&call.agent);
+                let program = resources.program(asked);
+                resources.memory.ended(program, transcript.peak_memory);
+            }
+            resources.journal.begin()?;
+            running.retain(|other| other != step);
+            workflow.call_ended(call, *outcome, observation, *is_stopped)?;
+            let before = workflow.resources().by_runs;
+            workflow.resources_mut().count_runs()?;
+            let resources = workflow.resources();
+            let caps = resources.settings.budget.caps();
+            if let Some(text) = budget::level_notice(&caps, &before, &resources.by_runs) {
+                workflow.notice(text)?;
+            }
+        }
+        Done::Input(given) => {
+            running.retain(|other| other != step);
+            workflow.resources_mut().commit()?;
+            *is_stopped |= workflow.take(given, *is_stopped)?;
+        }
+    }
+    Ok(())
 }
 
 /// Begins a call. If the workflow already has an answer, records the answer without a call and returns `None`.

@@ -24,6 +24,7 @@ use crate::git::{path_bytes, remote_address};
 use crate::{Result, Workspace, WorkspaceError};
 use glee_store::config;
 use glee_store::config::files::paths;
+use glee_store::history::shared_log::RepositoryNames;
 use glee_store::history::store::Journal;
 use glee_store::history::{Extent, store};
 use glee_system::{files, private};
@@ -82,6 +83,8 @@ pub struct HistoryPlace {
     pub identity: Identity,
     /// Notices for the user, with one line each.
     pub notices: Vec<String>,
+    /// The names by which a server knows the repository.
+    pub names: RepositoryNames,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -193,7 +196,27 @@ impl Workspace {
             key,
             identity,
             notices,
+            names: self.shared_names(&facts),
         })
+    }
+
+    /// An id that this machine generated, a path, and a remote on this machine are no names for other machines.
+    fn shared_names(&self, facts: &Facts) -> RepositoryNames {
+        let remote = facts
+            .remote
+            .as_ref()
+            .filter(|remote| !remote.starts_with("file:"));
+        let folder = self.root.file_name().unwrap_or_default().to_string_lossy();
+        let proven = facts.root.clone().map(Identity::Root).into_iter();
+        let proven = proven.chain(remote.cloned().map(Identity::Remote));
+        RepositoryNames {
+            project: facts
+                .id
+                .clone()
+                .map(|id| Identity::Project(id).key(&self.root)),
+            proven: proven.map(|name| name.key(&self.root)).collect(),
+            title: remote.cloned().unwrap_or_else(|| folder.into_owned()),
+        }
     }
 
     fn facts(&self, access: Access) -> Result<Facts> {

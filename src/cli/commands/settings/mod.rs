@@ -6,4 +6,5 @@ pub(crate) mod doctor;
 pub(crate) mod hook;
 pub(crate) mod integrate;
 pub(crate) mod rules;
+pub(crate) mod server;
 pub(crate) mod trust;

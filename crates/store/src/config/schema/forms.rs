@@ -89,6 +89,16 @@ form! {
 }
 
 form! {
+    Database: String = "an address such as postgres://user@host/database",
+    {"type": "string", "pattern": "^postgres(ql)?://\\S+$"},
+    |given| {
+        let text = given.as_str()?;
+        let rest = text.strip_prefix("postgres://").or_else(|| text.strip_prefix("postgresql://"))?;
+        (!rest.is_empty() && !rest.contains(char::is_whitespace)).then(|| text.to_owned())
+    }
+}
+
+form! {
     Age: Duration = "an age such as 90d or 12h",
     {"type": "string", "pattern": "^([0-9]+d|([0-9]+(h|m|s|ms))+)$"},
     |given| units::age(given.as_str()?);

@@ -333,6 +333,7 @@ mod tests {
                 "notify",
                 "ui",
                 "pr",
+                "server",
             ]
         );
         assert_eq!(children("review.on_dispute"), ["prompt_user", "default"]);

@@ -10,6 +10,7 @@ use tracing::warn;
 
 use crate::history::JournalError;
 use crate::history::columns::{from_json, from_time};
+use crate::history::replica::REPLICA;
 use crate::history::store::{DATABASE, HISTORIES, Journal};
 use glee_model::domain::{
     AgentName, AgreementCount, CallGroup, Disposition, DisputeNumber, FindingTally, Role, RunId,
@@ -152,8 +153,10 @@ impl Journal {
         let mut usd = self.spent_since(since)?;
         let mut unread = 0;
         let folders = fs::read_dir(state_dir.join(HISTORIES));
-        for folder in folders.into_iter().flatten().flatten() {
-            let path = folder.path().join(DATABASE);
+        let folders = folders.into_iter().flatten().flatten();
+        for path in
+            folders.flat_map(|folder| [DATABASE, REPLICA].map(|name| folder.path().join(name)))
+        {
             if path.canonicalize().is_ok_and(|path| path == self.path) {
                 continue;
             }

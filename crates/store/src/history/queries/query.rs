@@ -62,8 +62,8 @@ impl Journal {
     }
 
     pub fn last_watch(&self, root: &str) -> Result<Option<RunId>, JournalError> {
-        let sql = "SELECT run FROM watch WHERE root = ?1 ORDER BY number DESC LIMIT 1";
-        Ok(self.rows(sql, [root], |row| row.get(0).map(RunId))?.pop())
+        let sql = "SELECT run FROM watch WHERE root = ?1 ORDER BY number DESC";
+        self.newest_here(self.rows(sql, [root], |row| row.get(0).map(RunId))?)
     }
 
     /// Returns the runs of stages and checkpoints, oldest first.
@@ -78,7 +78,7 @@ impl Journal {
         })
     }
 
-    /// Returns the stages, checkpoints and audits whose stored data was not pruned, oldest first.
+    /// Returns the stages, checkpoints and audits of this machine whose stored data was not pruned, oldest first.
     pub fn unpruned_stages_and_audits(&self) -> Result<Vec<OtherRunRow>, JournalError> {
         let sql = "SELECT run, at,
                 (SELECT body -> '$.exit' FROM event AS it
@@ -87,20 +87,23 @@ impl Journal {
             WHERE seq = 1 AND kind IN ('stage_started', 'audit_started')
                 AND NOT EXISTS (SELECT 1 FROM event AS it WHERE it.run = event.run AND it.kind = 'run_pruned')
             ORDER BY id";
-        self.rows(sql, [], |row| {
+        let rows = self.rows(sql, [], |row| {
             Ok(OtherRunRow {
                 run: RunId(row.get("run")?),
                 started: from_time(row, "at")?,
                 exit: from_json(row, "exit")?,
             })
-        })
+        })?;
+        let is_here = |row: OtherRunRow| match self.is_elsewhere(&row.run) {
+            Ok(true) => None,
+            elsewhere => Some(elsewhere.map(|_| row)),
+        };
+        rows.into_iter().filter_map(is_here).collect()
     }
 
     pub fn last_stage(&self, id: &str, stage: &str) -> Result<Option<RunId>, JournalError> {
-        let sql = "SELECT run FROM stage WHERE id = ?1 AND stage = ?2 ORDER BY number DESC LIMIT 1";
-        Ok(self
-            .rows(sql, [id, stage], |row| row.get(0).map(RunId))?
-            .pop())
+        let sql = "SELECT run FROM stage WHERE id = ?1 AND stage = ?2 ORDER BY number DESC";
+        self.newest_here(self.rows(sql, [id, stage], |row| row.get(0).map(RunId))?)
     }
 
     /// Returns the plan of a review, or `None` if the history contains no review with this id.
@@ -293,9 +296,18 @@ impl Journal {
                 SELECT 1 FROM event WHERE event.run = run.id AND kind = 'before_image'))
             AND NOT (run.undone AND NOT EXISTS (
                 SELECT 1 FROM event WHERE event.run = run.id AND kind = 'run_undone'))
-            ORDER BY number DESC LIMIT 1";
-        let found = self.rows(sql, [], |row| row.get(0).map(RunId))?;
-        Ok(found.into_iter().next())
+            ORDER BY number DESC";
+        self.newest_here(self.rows(sql, [], |row| row.get(0).map(RunId))?)
+    }
+
+    /// The first of the runs that was made on this machine.
+    fn newest_here(&self, runs: Vec<RunId>) -> Result<Option<RunId>, JournalError> {
+        for run in runs {
+            if !self.is_elsewhere(&run)? {
+                return Ok(Some(run));
+            }
+        }
+        Ok(None)
     }
 
     /// Finds a run of any kind, in the same way as [`Self::find_run`] finds a review.

@@ -18,6 +18,7 @@ use glee_system::files;
 pub(crate) fn run(globals: &Globals, text: &str, only: Option<&str>, json: bool) -> CommandResult {
     let journal = lookup::journal(globals, &place::workspace(globals)?)?;
     let run = journal.find_any_run(text)?;
+    journal.require_here(&run)?;
     let folder = journal.folder_of(&run);
     let calls = record::all(&folder).map_err(|error| unreadable(&run, &folder, error))?;
     let wanted: Vec<&(String, CallRecord)> = calls

@@ -12,6 +12,7 @@ use glee_model::domain::{Agent, ExitReason, Role, Route, RunId, WorktreeState};
 use glee_protocol::text::printable;
 use glee_store::config::settings::Settings;
 use glee_store::history::queries::rows::RunRow;
+use glee_store::history::shared_log::LoggedRun;
 use glee_store::history::store::Journal;
 use glee_workflows::review::recorded::view;
 use glee_workflows::review::{self, ReviewPlanError};
@@ -27,6 +28,23 @@ pub(crate) fn table(rows: &[RunRow], look: Style) -> String {
         .chain(rows.iter().map(cells))
         .collect();
     look.rows(&rows, &[3, 5]).concat()
+}
+
+/// The runs of all repositories.
+pub(crate) fn logged(runs: &[LoggedRun], look: Style) -> String {
+    let head = ["REPOSITORY", "RUN", "STARTED", "BY", "ENDED", "TARGET"];
+    let rows = runs.iter().map(|row| {
+        [
+            printable::line(&row.repository),
+            row.run.short().to_owned(),
+            local_time(row.started),
+            printable::line(&row.by),
+            how(row.exit, row.works).to_owned(),
+            printable::line(&short_commits(&row.target)),
+        ]
+    });
+    let rows: Vec<_> = [head.map(str::to_owned)].into_iter().chain(rows).collect();
+    look.rows(&rows, &[]).concat()
 }
 
 /// Returns the id, the start, the mode, the findings, the disputes, the cost, the end and the target of a run.
@@ -183,7 +201,20 @@ pub(crate) fn programs(
     execute::programs_of(plan, judges, workspace)
 }
 
+/// The reviews whose code this machine has, newest first.
+pub(crate) fn of_this_machine(journal: &Journal) -> Result<Vec<RunRow>, CommandError> {
+    let mut rows = Vec::new();
+    for row in journal.runs(None)? {
+        if !journal.is_elsewhere(&row.run)? {
+            rows.push(row);
+        }
+    }
+    Ok(rows)
+}
+
+/// Fails if this machine does not have the code of the run.
 pub(crate) fn refuse_pruned(journal: &Journal, run: &RunId) -> Result<(), CommandError> {
+    journal.require_here(run)?;
     let events = journal.events(run)?;
     let Some(pruned) = events
         .iter()
@@ -313,13 +344,25 @@ pub(crate) fn refuse_changed(
 /// How a run ended, in a few words.
 pub(crate) fn ended(row: &RunRow) -> String {
     let text = match row.exit {
-        None if row.works => "works",
-        None => "interrupted",
         Some(ExitReason::Clean) if row.is_empty => "nothing to review",
+        Some(ExitReason::AgentFailed) if row.unread => "not reviewed",
+        exit => how(exit, row.works),
+    };
+    match (row.worktree, row.undone) {
+        (Some(WorktreeState::NotApplied), _) => format!("{text}, not applied"),
+        (Some(WorktreeState::Dropped), _) => format!("{text}, dropped"),
+        (_, true) => format!("{text}, undone"),
+        (_, false) => text.to_owned(),
+    }
+}
+
+fn how(exit: Option<ExitReason>, works: bool) -> &'static str {
+    match exit {
+        None if works => "works",
+        None => "interrupted",
         Some(ExitReason::Clean) => "clean",
         Some(ExitReason::FindingsOpen) => "findings open",
         Some(ExitReason::DisputeOpen) => "dispute open",
-        Some(ExitReason::AgentFailed) if row.unread => "not reviewed",
         Some(ExitReason::AgentFailed) => "agent failed",
         Some(ExitReason::Budget) => "over budget",
         Some(ExitReason::Limited) => "limited",
@@ -332,12 +375,6 @@ pub(crate) fn ended(row: &RunRow) -> String {
             | ExitReason::Untrusted
             | ExitReason::StillRunning,
         ) => "failed",
-    };
-    match (row.worktree, row.undone) {
-        (Some(WorktreeState::NotApplied), _) => format!("{text}, not applied"),
-        (Some(WorktreeState::Dropped), _) => format!("{text}, dropped"),
-        (_, true) => format!("{text}, undone"),
-        (_, false) => text.to_owned(),
     }
 }
 

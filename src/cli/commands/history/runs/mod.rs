@@ -22,7 +22,7 @@ use crate::cli::commands::history::runs::lookup::{Recalled, find, programs, reca
 use crate::cli::commands::work::findings::fix;
 use crate::cli::context::{
     CommandContext, CommandResult, Globals, JsonFlag, Outputs, ROUTES, ReportOutputs, RunArg,
-    RunTree, execute, history, number, one_of, place, pretty, print, stream,
+    RunTree, execute, history, number, one_of, place, pretty, print, server, stream,
 };
 use crate::cli::report::filter::ReportFilter;
 use crate::cli::style;
@@ -37,6 +37,7 @@ use glee_workflows::review::recorded::view::{self, Recorded};
 #[command(after_help = "\
 Examples:
   glee runs                  list the newest runs of this repository
+  glee runs --all            list those of all repositories on the server
   glee runs show last        print the report of the last run again
   glee runs show --open --severity must,high   print only its open findings of these severities
   glee runs show --calls     print every prompt and raw answer of the last run
@@ -64,6 +65,9 @@ struct RunFilters {
     /// List only the N newest runs
     #[arg(long, value_name = "N", default_value_t = 20, allow_negative_numbers = true, value_parser = number::<u32>(0, u64::MAX))]
     recent: u32,
+    /// List the runs of all repositories on the server that its role sees
+    #[arg(long)]
+    all: bool,
     #[command(flatten)]
     output: JsonFlag,
 }
@@ -172,6 +176,13 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 }
 
 fn list(args: &RunFilters, globals: &Globals) -> CommandResult {
+    if args.all {
+        let runs = server::required(globals)?.runs(args.recent)?;
+        return args.output.print(&runs, || match runs.as_slice() {
+            [] => "No runs yet.\n".to_owned(),
+            runs => lookup::logged(runs, globals.table_style()),
+        });
+    }
     let workspace = place::workspace(globals)?;
     let (rows, stages) = match history::open_read(globals, &workspace)? {
         Some(journal) => (journal.runs(Some(args.recent))?, journal.stages()?.len()),

@@ -39,7 +39,10 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let workspace = place::workspace(globals)?;
     let (rows, others) = match history::open_read(globals, &workspace)? {
-        Some(journal) => (journal.runs(None)?, journal.unpruned_stages_and_audits()?),
+        Some(journal) => (
+            lookup::of_this_machine(&journal)?,
+            journal.unpruned_stages_and_audits()?,
+        ),
         None => Default::default(),
     };
     let (due, kept): (Vec<RunRow>, Vec<RunRow>) = rows.into_iter().partition(|row| args.takes(row));

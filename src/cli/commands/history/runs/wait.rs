@@ -46,18 +46,24 @@ pub(crate) struct StopArgs {
 
 /// How often the run is looked at.
 const STEP: Duration = Duration::from_millis(50);
+/// How often the server is asked about a run of another machine.
+const ELSEWHERE: Duration = Duration::from_secs(1);
 /// The time that a run gets to end its agents.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let outputs = args.report.check(globals)?;
     outputs.check_filter(&args.filter.flags())?;
-    let (_, journal, run) = lookup::find(globals, &args.run.run)?;
+    let (_, mut journal, run) = lookup::find(globals, &args.run.run)?;
+    let is_elsewhere = journal.is_elsewhere(&run)?;
     let began = Instant::now();
     let mut length = 0;
     let ended = loop {
         // Asked first: a process that ends has recorded everything.
         let works = journal.is_held(&run)?;
+        if is_elsewhere {
+            journal.catch_up()?;
+        }
         let now = journal.length(&run)?;
         if now > length || !works {
             length = now;
@@ -69,7 +75,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         if args.timeout.is_some_and(|most| began.elapsed() >= most) {
             return Err(still_running(&run));
         }
-        std::thread::sleep(STEP);
+        std::thread::sleep(if is_elsewhere { ELSEWHERE } else { STEP });
     };
     show::run(globals, &run.0, &outputs, &args.filter)?;
     match (ended, journal.left(&run)) {
@@ -100,6 +106,7 @@ fn interrupted(run: &RunId, exit: ExitReason, how: &str) -> CommandError {
 
 pub(crate) fn stop(args: &StopArgs, globals: &Globals) -> CommandResult {
     let (_, journal, run) = lookup::find(globals, &args.run.run)?;
+    journal.require_here(&run)?;
     let id = run.short();
     let Some(process) = journal.process_of(&run)? else {
         return Err(not_working(&journal, &run)?);

@@ -357,7 +357,7 @@ proptest! {
             }
         }
         building.commit().unwrap();
-        let journal = Journal { redacts: true, db, path: PathBuf::new() };
+        let journal = Journal::of(db, PathBuf::new());
         prop_assert_eq!(tallies(&journal), fold.tallies());
         for kind in [TallyKind::Reviewer, TallyKind::Judge] {
             prop_assert_eq!(journal.agreements(kind, None).unwrap(), fold.pairs(kind));

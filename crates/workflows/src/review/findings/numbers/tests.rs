@@ -475,11 +475,10 @@ fn world<'a>(material: &'a Material, workspace: &'a Workspace) -> World<'a> {
 }
 
 fn journal(workspace: &Workspace) -> Journal {
-    Journal {
-        redacts: true,
-        db: recover::empty().expect("a database"),
-        path: workspace.root().join("state").join("history.db"),
-    }
+    Journal::of(
+        recover::empty().expect("a database"),
+        workspace.root().join("state").join("history.db"),
+    )
 }
 
 #[test]

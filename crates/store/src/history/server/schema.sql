@@ -1,0 +1,190 @@
+-- What `glee server init` creates, in one transaction. A role that Glee uses reads the tables below the row security, and
+-- writes through the functions only: it can add events, and neither change nor remove one.
+DO $$ BEGIN
+    CREATE ROLE glee_reader NOLOGIN;
+EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$;
+DO $$ BEGIN
+    CREATE ROLE glee_writer NOLOGIN;
+EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$;
+GRANT glee_reader TO glee_writer;
+
+CREATE SCHEMA glee;
+
+CREATE TABLE glee.version (schema int NOT NULL);
+INSERT INTO glee.version VALUES (1);
+
+-- The roles whose members share repositories. Without a row, all readers see all repositories.
+CREATE TABLE glee.tenant (role name PRIMARY KEY);
+
+-- `events` and `hash` are the head of the chain of the repository's events. `title` is for people.
+CREATE TABLE glee.repository (
+    id     int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    tenant name NOT NULL,
+    title  text NOT NULL,
+    events bigint NOT NULL DEFAULT 0,
+    hash   text NOT NULL DEFAULT ''
+);
+
+-- The names by which machines recognise a repository: hashes of its `project.id`, its root commit and its remote.
+CREATE TABLE glee.name (
+    tenant     name NOT NULL,
+    name       text NOT NULL,
+    repository int NOT NULL REFERENCES glee.repository,
+    PRIMARY KEY (tenant, name)
+);
+CREATE INDEX name_repository ON glee.name (repository);
+
+-- The events of all runs, as the histories of the machines have them: `id` counts in the repository, `seq` in the run.
+-- `by` is the role that recorded the event.
+CREATE TABLE glee.event (
+    repository int NOT NULL REFERENCES glee.repository,
+    id         bigint NOT NULL,
+    run        text NOT NULL,
+    seq        bigint NOT NULL,
+    at         text NOT NULL,
+    body       text NOT NULL,
+    prev       text NOT NULL,
+    hash       text NOT NULL,
+    by         name NOT NULL DEFAULT session_user,
+    PRIMARY KEY (repository, id),
+    UNIQUE (repository, run, seq)
+);
+-- A server without lz4 keeps its default compression.
+DO $$ BEGIN
+    ALTER TABLE glee.event ALTER COLUMN body SET COMPRESSION lz4;
+EXCEPTION WHEN feature_not_supported THEN NULL; END $$;
+
+-- The reviews, derived from the events by the transaction that appends them.
+CREATE TABLE glee.run (
+    repository int NOT NULL REFERENCES glee.repository,
+    id         text NOT NULL,
+    started    timestamptz NOT NULL,
+    ended      timestamptz,
+    exit       text,
+    target     text NOT NULL,
+    by         name NOT NULL DEFAULT session_user,
+    PRIMARY KEY (repository, id)
+);
+CREATE INDEX run_started ON glee.run (started DESC);
+
+CREATE FUNCTION glee.sees(repository_tenant name) RETURNS bool LANGUAGE sql STABLE AS
+    $$ SELECT pg_has_role(session_user, repository_tenant, 'MEMBER') $$;
+
+-- Who is connected is `session_user`, also in the functions that run as their owner.
+ALTER TABLE glee.repository ENABLE ROW LEVEL SECURITY;
+CREATE POLICY seen ON glee.repository FOR SELECT USING (glee.sees(tenant));
+ALTER TABLE glee.name ENABLE ROW LEVEL SECURITY;
+CREATE POLICY seen ON glee.name FOR SELECT USING (glee.sees(tenant));
+ALTER TABLE glee.event ENABLE ROW LEVEL SECURITY;
+CREATE POLICY seen ON glee.event FOR SELECT USING (repository IN (SELECT id FROM glee.repository));
+ALTER TABLE glee.run ENABLE ROW LEVEL SECURITY;
+CREATE POLICY seen ON glee.run FOR SELECT USING (repository IN (SELECT id FROM glee.repository));
+
+-- Finds the repository with one of the names, and gives it the names that it does not have. `project` is the name that
+-- the repository's own file claims: another name of the repository has to agree, if it has others. Without such a
+-- repository, creates one if `creates`, and otherwise returns NULL.
+CREATE FUNCTION glee.open(project text, names text[], title text, creates bool) RETURNS int
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    claimed int; found int; owner name; tenants name[];
+BEGIN
+    SELECT n.repository INTO claimed FROM glee.name n WHERE n.name = project AND glee.sees(n.tenant) ORDER BY 1 LIMIT 1;
+    SELECT n.repository INTO found FROM unnest(names) WITH ORDINALITY AS given (name, rank)
+        JOIN glee.name n ON n.name = given.name AND glee.sees(n.tenant) ORDER BY given.rank, 1 LIMIT 1;
+    IF claimed IS DISTINCT FROM found AND claimed IS NOT NULL
+        AND EXISTS (SELECT 1 FROM glee.name n WHERE n.repository = claimed AND n.name <> project) THEN
+        RAISE EXCEPTION 'another repository has this project.id';
+    END IF;
+    found := coalesce(claimed, found);
+    IF NOT creates OR found IS NOT NULL AND NOT EXISTS (
+        SELECT 1 FROM unnest(names || project) AS given (name) WHERE given.name IS NOT NULL
+            AND NOT EXISTS (SELECT 1 FROM glee.name n WHERE n.repository = found AND n.name = given.name)) THEN
+        RETURN found;
+    END IF;
+    IF NOT pg_has_role(session_user, 'glee_writer', 'MEMBER') THEN
+        RAISE EXCEPTION 'the role % may not write', session_user USING ERRCODE = 'insufficient_privilege';
+    END IF;
+    IF found IS NULL THEN
+        SELECT array_agg(t.role) INTO tenants FROM glee.tenant t WHERE glee.sees(t.role);
+        IF cardinality(tenants) > 1 THEN
+            RAISE EXCEPTION 'the role % belongs to several tenants: %', session_user, tenants
+                USING HINT = 'a new repository is recorded first by a role of one tenant';
+        ELSIF tenants IS NULL AND EXISTS (SELECT 1 FROM glee.tenant) THEN
+            RAISE EXCEPTION 'the role % belongs to no tenant', session_user
+                USING ERRCODE = 'insufficient_privilege';
+        END IF;
+        owner := coalesce(tenants[1], 'glee_reader');
+        -- Of two machines that open a new repository at the same time, the second one waits here for the first.
+        PERFORM pg_advisory_xact_lock(hashtext('glee.open'), hashtext(owner));
+        SELECT n.repository INTO found FROM glee.name n
+            WHERE n.tenant = owner AND n.name = ANY (names || project) ORDER BY 1 LIMIT 1;
+        IF found IS NULL THEN
+            INSERT INTO glee.repository (tenant, title) VALUES (owner, open.title) RETURNING id INTO found;
+        END IF;
+    END IF;
+    INSERT INTO glee.name (tenant, name, repository)
+        SELECT r.tenant, given.name, r.id FROM glee.repository r, unnest(names || project) AS given (name)
+        WHERE r.id = found AND given.name IS NOT NULL ON CONFLICT DO NOTHING;
+    RETURN found;
+END $$;
+
+-- Holds the log of a repository until the end of the transaction.
+CREATE FUNCTION glee.hold(repository int) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    PERFORM 1 FROM glee.repository r WHERE r.id = hold.repository AND glee.sees(r.tenant) FOR UPDATE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'there is no repository %', repository USING ERRCODE = 'insufficient_privilege';
+    END IF;
+END $$;
+
+-- Appends events after the event `base`, which is the newest one. Each array has an item an event.
+CREATE FUNCTION glee.append(
+    repository int, base bigint, runs text[], seqs bigint[], ats text[], bodies text[], hashes text[]
+) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    head text; i int; body jsonb;
+BEGIN
+    SELECT r.hash INTO head FROM glee.repository r
+        WHERE r.id = append.repository AND r.events = base AND glee.sees(r.tenant) FOR UPDATE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'event % is not the newest one of repository %', base, repository;
+    END IF;
+    FOR i IN 1 .. cardinality(bodies) LOOP
+        IF seqs[i] > 1 AND NOT EXISTS (SELECT 1 FROM glee.event e
+            WHERE e.repository = append.repository AND e.run = runs[i] AND e.seq = seqs[i] - 1) THEN
+            RAISE EXCEPTION 'run % has no event %', runs[i], seqs[i] - 1;
+        END IF;
+        INSERT INTO glee.event (repository, id, run, seq, at, body, prev, hash)
+            VALUES (append.repository, base + i, runs[i], seqs[i], ats[i], bodies[i], head, hashes[i]);
+        head := hashes[i];
+        body := bodies[i];
+        CASE body ->> 'event'
+            WHEN 'run_started' THEN
+                INSERT INTO glee.run (repository, id, started, target)
+                    VALUES (append.repository, runs[i], ats[i]::timestamptz, body #>> '{plan,target}');
+            WHEN 'run_resumed', 'fix_requested' THEN
+                UPDATE glee.run r SET ended = NULL, exit = NULL
+                    WHERE r.repository = append.repository AND r.id = runs[i];
+            WHEN 'run_ended' THEN
+                UPDATE glee.run r SET ended = ats[i]::timestamptz, exit = (body -> 'exit')::text
+                    WHERE r.repository = append.repository AND r.id = runs[i];
+            ELSE NULL;
+        END CASE;
+    END LOOP;
+    UPDATE glee.repository r SET events = base + cardinality(bodies), hash = head WHERE r.id = append.repository;
+END $$;
+
+-- Whether a connection works on the run.
+CREATE FUNCTION glee.is_held(repository int, run text) RETURNS bool LANGUAGE sql STABLE AS $$
+    SELECT EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+        AND classid = repository::oid AND objid = (hashtext(run)::bigint & 4294967295)::oid)
+$$;
+
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA glee FROM PUBLIC;
+GRANT USAGE ON SCHEMA glee TO glee_reader;
+GRANT SELECT ON glee.version, glee.repository, glee.name, glee.event, glee.run TO glee_reader;
+GRANT EXECUTE ON FUNCTION glee.sees, glee.open, glee.is_held TO glee_reader;
+GRANT EXECUTE ON FUNCTION glee.hold, glee.append TO glee_writer;

@@ -1,0 +1,138 @@
+//! The log of a server, which holds the events of a repository for many machines (see
+//! [`replica`](crate::history::replica)).
+
+use std::fmt;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use glee_model::domain::{Advice, ExitReason, RunId};
+
+/// A record, as the table `event` has it. `at` is the text whose bytes the hash covers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogRecord {
+    pub id: i64,
+    pub run: String,
+    pub seq: i64,
+    pub at: String,
+    pub body: String,
+    pub prev: String,
+    pub hash: String,
+}
+
+/// The names by which machines recognise a repository.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RepositoryNames {
+    /// The name that the project's file claims.
+    pub project: Option<String>,
+    /// The names that come from the repository itself, the most reliable one first.
+    pub proven: Vec<String>,
+    /// The name for people.
+    pub title: String,
+}
+
+/// A run in the list of all repositories.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LoggedRun {
+    pub repository: String,
+    pub run: RunId,
+    pub started: Timestamp,
+    pub ended: Option<Timestamp>,
+    pub exit: Option<ExitReason>,
+    /// Whether a process on some machine works on the run.
+    pub works: bool,
+    pub target: String,
+    /// The role of the database that recorded the start of the run.
+    pub by: String,
+}
+
+/// The log of one repository.
+pub trait Log: fmt::Debug + Send {
+    /// Holds the log, until [`Self::commit`] or [`Self::release`]. Waits while another process holds it.
+    fn begin(&self) -> Result<(), SharedLogError>;
+    /// Appends records after the newest one, and releases the log. All or none is recorded; after an error of the
+    /// connection, either may be the case.
+    fn commit(&self, records: &[LogRecord]) -> Result<(), SharedLogError>;
+    fn release(&self);
+    /// Returns at most `most` records in their order, beginning with the record `first`.
+    fn records(&self, first: i64, most: u32) -> Result<Vec<LogRecord>, SharedLogError>;
+    /// Makes this connection the one that works on the run. Returns false if another one does.
+    fn hold(&self, run: &RunId) -> Result<bool, SharedLogError>;
+    /// Whether a process on any machine works on the run.
+    fn is_held(&self, run: &RunId) -> Result<bool, SharedLogError>;
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum SharedLogError {
+    #[error("cannot reach the server `{server}`")]
+    Away {
+        server: String,
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    #[error("the server `{server}` refused the request")]
+    Refused {
+        server: String,
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    #[error("the database `{0}` has not been set up for Glee")]
+    NotSetUp(String),
+    #[error(
+        "the database `{server}` was set up by a newer version of Glee (schema {found}, supported up to {known})"
+    )]
+    Newer {
+        server: String,
+        found: i32,
+        known: i32,
+    },
+    #[error("`{0}` is not the address of a PostgreSQL database")]
+    Address(String),
+    /// The connection that held the run was lost, and another process holds the run now.
+    #[error("another process took over run {}", .0.short())]
+    Taken(RunId),
+    #[error("other machines cannot recognise this repository, because it has no commit")]
+    Nameless,
+    #[error("record {0} of the server's log was altered")]
+    Altered(i64),
+    #[error("record {0} of the server's log was written by a newer version of Glee")]
+    Unknown(i64),
+}
+
+impl SharedLogError {
+    /// Whether the same request can succeed later.
+    pub fn is_passing(&self) -> bool {
+        matches!(self, Self::Away { .. })
+    }
+}
+
+impl Advice for SharedLogError {
+    fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Away { .. } => {
+                "what was recorded is kept there; `glee runs resume` goes on with a run that stopped. Without the server, \
+                 `--history <path>` uses a file of this machine"
+            }
+            Self::Refused { .. } => "ask the operator of the database for a role that may read or write the histories",
+            Self::NotSetUp(_) => "the operator of the database runs `glee server init` once",
+            Self::Newer { .. } | Self::Unknown(_) => "update Glee",
+            Self::Address(_) => "write it as postgres://user@host/database",
+            Self::Taken(_) => "`glee runs` says how far it is",
+            Self::Nameless => "make the first commit, or give the repository a name: `glee config set project.id <id>`; GLEE_SERVER=none keeps its \
+                 history on this machine",
+            Self::Altered(_) => "restore the database from a backup; a role that Glee uses cannot alter a record",
+        }
+        .to_owned())
+    }
+
+    fn exit(&self) -> ExitReason {
+        match self {
+            Self::Address(_) | Self::Nameless => ExitReason::Usage,
+            Self::Taken(_) => ExitReason::Locked,
+            Self::Away { .. }
+            | Self::Refused { .. }
+            | Self::NotSetUp(_)
+            | Self::Newer { .. }
+            | Self::Altered(_)
+            | Self::Unknown(_) => ExitReason::History,
+        }
+    }
+}
