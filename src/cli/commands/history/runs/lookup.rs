@@ -214,13 +214,12 @@ pub(crate) fn of_this_machine(journal: &Journal) -> Result<Vec<RunRow>, CommandE
 
 /// Fails if this machine does not have the code of the run.
 pub(crate) fn refuse_pruned(journal: &Journal, run: &RunId) -> Result<(), CommandError> {
-    journal.require_here(run)?;
     let events = journal.events(run)?;
     let Some(pruned) = events
         .iter()
         .find(|event| matches!(event.kind, EventKind::Run(RunEvent::RunPruned { .. })))
     else {
-        return Ok(());
+        return Ok(journal.require_here(run)?);
     };
     let day = pruned.at.to_zoned(jiff::tz::TimeZone::system()).date();
     let id = run.short();
