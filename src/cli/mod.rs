@@ -333,6 +333,7 @@ mod tests {
         "parse",
         "config schema",
         "agents schema",
+        "server init",
     ];
 
     #[test]
