@@ -190,6 +190,10 @@ const OTHERS: &[(&str, &str)] = &[
     ("agents schema", "prints a JSON Schema"),
     ("hook agent", "answers an agent in JSON"),
     (
+        "server init",
+        "needs a database: `tests/programs/server.rs` reads it",
+    ),
+    (
         "serve",
         "prints an address with a token until it is stopped",
     ),
