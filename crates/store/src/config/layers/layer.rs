@@ -345,7 +345,7 @@ mod tests {
             (
                 "xyz: 2\n",
                 "c.yml:1:1: unknown key `xyz` | use one of the keys version, project, agents, review, rulings, \
-                 advisories, sandbox, redaction, watch, budget, limits, notify, ui, pr",
+                 advisories, sandbox, redaction, watch, budget, limits, notify, ui, pr, server",
             ),
             (
                 "budget: {energy: null}\n",
@@ -370,7 +370,7 @@ mod tests {
             (
                 "- a\n",
                 "c.yml:1:1: the file must be a mapping | use one of the keys version, project, agents, review, \
-                 rulings, advisories, sandbox, redaction, watch, budget, limits, notify, ui, pr",
+                 rulings, advisories, sandbox, redaction, watch, budget, limits, notify, ui, pr, server",
             ),
             (
                 "agents: {a: b}\n",

@@ -498,6 +498,7 @@ mod tests {
         rulings.max_age.not_mandatory = none
         rulings.max_age.refuted = none
         sandbox = auto
+        server = none
         ui.hyperlink = auto
         ui.pager = auto
         version = 1

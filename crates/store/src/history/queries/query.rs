@@ -219,6 +219,19 @@ impl Journal {
         self.rows(sql, [target], |row| row.get(0).map(RunId))
     }
 
+    /// Returns the newest review of the target of `run` before it that came to a result and reviewed another tree than `tree`.
+    pub fn result_before(&self, run: &RunId, tree: &str) -> Result<Option<RunId>, JournalError> {
+        // SQLite keeps the order of a CROSS JOIN: from the newest run back, until one is found.
+        let sql = r#"SELECT earlier.id FROM run AS this
+            CROSS JOIN run AS earlier ON earlier.target = this.target AND earlier.number < this.number
+            CROSS JOIN event AS begun ON begun.run = earlier.id AND begun.kind = 'run_started'
+            WHERE this.id = ?1 AND begun.body ->> '$.plan.tree' <> ?2
+              AND earlier.exit IN ('"clean"', '"findings_open"', '"dispute_open"')
+            ORDER BY earlier.number DESC LIMIT 1"#;
+        let found = self.rows(sql, [&run.0, tree], |row| row.get(0).map(RunId))?;
+        Ok(found.into_iter().next())
+    }
+
     /// Returns the newest `recent` reviews, or all reviews if `recent` is `None`. The newest review comes first.
     pub fn runs(&self, recent: Option<u32>) -> Result<Vec<RunRow>, JournalError> {
         let sql = format!(

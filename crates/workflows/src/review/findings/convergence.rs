@@ -11,7 +11,7 @@ use similar::DiffTag;
 use crate::review::code::sources::Sources;
 use crate::review::state::ReviewState;
 use glee_model::domain::event::TreeChange;
-use glee_model::domain::{ExitReason, FileChange, Finding, FindingId, RawFinding, RunId};
+use glee_model::domain::{FileChange, Finding, FindingId, RawFinding, RunId};
 use glee_model::rules::review::reversal;
 use glee_protocol::text::printable;
 use glee_store::history::JournalError;
@@ -49,31 +49,19 @@ pub(crate) fn notice_of_reviews(
     run: &RunId,
     journal: &Journal,
 ) -> Result<Option<String>, JournalError> {
-    let Some(plan) = &state.plan else {
-        return Ok(None);
-    };
     let Some(mut now) = Reviewed::of(state, run, journal) else {
         return Ok(None);
     };
     let mut all = Vec::new();
     let mut found = 0;
-    let runs = journal.runs_of_target(&plan.target)?;
-    for earlier in runs.iter().skip_while(|id| *id != run).skip(1) {
-        if now.findings.is_empty() {
-            return Ok(None);
-        }
-        let before = ReviewState::of(&journal.events(earlier)?);
-        let Some((ExitReason::Clean | ExitReason::FindingsOpen | ExitReason::DisputeOpen, _)) =
-            before.ended
-        else {
-            continue;
-        };
-        let Some(before) = Reviewed::of(&before, earlier, journal) else {
+    let mut newest = run.clone();
+    while !now.findings.is_empty()
+        && let Some(earlier) = journal.result_before(&newest, &now.tree)?
+    {
+        let before = ReviewState::of(&journal.events(&earlier)?);
+        let Some(before) = Reviewed::of(&before, &earlier, journal) else {
             return Ok(None);
         };
-        if before.tree == now.tree {
-            continue;
-        }
         let of_review = now.in_fixes_of(&before);
         if of_review.is_empty() {
             return Ok(None);
@@ -88,6 +76,7 @@ pub(crate) fn notice_of_reviews(
             )));
         }
         now = before;
+        newest = earlier;
     }
     Ok(None)
 }
