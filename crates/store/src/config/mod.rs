@@ -10,6 +10,7 @@ pub mod presets;
 pub mod programs;
 pub mod schema;
 pub mod settings;
+pub mod test_runner;
 pub mod trust;
 
 pub use crate::config::error::ConfigError;
