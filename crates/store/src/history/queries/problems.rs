@@ -1,5 +1,8 @@
 //! Queries the problems of a repository: their numbers, keys, aliases and findings.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use rusqlite::params;
 
 use crate::history::columns::from_json;
@@ -19,7 +22,7 @@ pub struct KnownFinding {
     /// The position in the group; `None` if the finding was recorded under an alias.
     pub member: Option<u8>,
     pub key: ProblemKey,
-    pub finding: Finding,
+    pub finding: Arc<Finding>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -52,8 +55,18 @@ impl Journal {
                 JOIN problem AS older ON older.number = ifnull(problem.alias_of, problem.number)
                 LEFT JOIN run ON run.id = finding.run
             ORDER BY run.number DESC, finding.run DESC, finding.id";
+        // Reviews of the same code record the same findings, and reading the text anew costs more than finding it.
+        let mut read: HashMap<String, Arc<Finding>> = HashMap::new();
         let findings = self.rows(sql, [], |row| {
-            let finding: Finding = from_json(row, "body")?;
+            let body: String = row.get("body")?;
+            let finding = match read.get(&body) {
+                Some(finding) => finding.clone(),
+                None => {
+                    let finding: Arc<Finding> = Arc::new(from_json(row, "body")?);
+                    read.insert(body, finding.clone());
+                    finding
+                }
+            };
             let is_alias: bool = row.get("is_alias")?;
             Ok(KnownFinding {
                 run: RunId(row.get("run")?),

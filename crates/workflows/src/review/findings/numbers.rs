@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::review::findings::edited::{self, Raised};
 use crate::review::findings::pairing;
@@ -300,10 +301,10 @@ pub fn of_run(run: &RunId, record: &ReviewState) -> KnownProblems {
             number: id.number,
             member: Some(id.member),
             key: key.unwrap_or_else(|| ProblemKey::of(run, id)),
-            finding: Finding {
+            finding: Arc::new(Finding {
                 id,
                 ..finding.clone()
-            },
+            }),
         }
     });
     let last = findings.iter().map(|finding| finding.id.number).max();

@@ -8,6 +8,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -96,7 +97,7 @@ pub struct TreeQuery<'a> {
 
 struct Raised<'a> {
     row: &'a RunRow,
-    finding: Finding,
+    finding: Arc<Finding>,
     /// The block of the first place that is in the tree, and the number of this place among the anchored places.
     place: Option<(usize, BlockPlace)>,
 }
@@ -329,7 +330,7 @@ impl TreeQuery<'_> {
             .map(|((raised, ..), number)| Finding {
                 id: FindingId::new(number),
                 anchor: raised.anchor_now(text_of),
-                ..raised.finding.clone()
+                ..Finding::clone(&raised.finding)
             })
             .collect();
         let state = ReviewState::default();
