@@ -22,6 +22,26 @@ pub(crate) fn database(sandbox: &Sandbox) -> PathBuf {
     history::path_for(&sandbox.state(), &place.key)
 }
 
+/// The history as the program has it: on the server that keeps it, if one does.
+pub(crate) fn history(sandbox: &Sandbox) -> Journal {
+    let path = database(sandbox);
+    #[cfg(feature = "server")]
+    if let Some(address) = sandbox.server() {
+        let names = Workspace::discover(&sandbox.root())
+            .and_then(|workspace| workspace.history(&sandbox.state()))
+            .expect("a place for the history")
+            .names;
+        let server = history::server::Server::at(address).expect("an address");
+        let log = server
+            .log(&names, true)
+            .expect("a log")
+            .expect("it is created");
+        let replica = history::replica::replica_of(&path);
+        return Journal::following(&replica, log).expect("a history");
+    }
+    Journal::open(&path).expect("a history")
+}
+
 pub(crate) fn plan() -> Plan {
     Plan {
         root: "/tree".to_owned(),
@@ -63,10 +83,13 @@ pub(crate) fn finding(id: u32, tag: Tag, by: &str) -> Finding {
 
 /// A git project whose history has three disputes: dismissed by a judge, escalated and open, open.
 pub(crate) fn sandbox() -> Sandbox {
-    let sandbox = Sandbox::new();
+    with_disputes(Sandbox::new())
+}
+
+fn with_disputes(sandbox: Sandbox) -> Sandbox {
     sandbox.git_init();
     let run = RunId(RUN.to_owned());
-    let mut journal = Journal::open(&database(&sandbox)).expect("a history");
+    let mut journal = history(&sandbox);
     journal
         .append(
             &run,
@@ -191,7 +214,7 @@ fn a_bad_filter_is_a_usage_error() {
 
 #[test]
 fn no_history_is_said_kindly_and_makes_none() {
-    let sandbox = Sandbox::new();
+    let sandbox = Sandbox::local();
     let output = sandbox.glee(&["disputes"]);
     assert_eq!(
         (output.code, output.stdout.as_str()),
@@ -274,9 +297,7 @@ fn a_person_settles_one_and_is_told_what_is_next() {
     ");
     assert_eq!(output.code, 2);
 
-    let journal = Journal::open_read(&database(&sandbox))
-        .expect("a history")
-        .expect("a history");
+    let journal = history(&sandbox);
     let kinds: Vec<_> = journal
         .events(&RunId(RUN.to_owned()))
         .expect("events")
@@ -356,7 +377,7 @@ fn a_resolution_that_contradicts_itself_is_refused() {
 
 #[test]
 fn an_altered_record_is_named() {
-    let sandbox = sandbox();
+    let sandbox = with_disputes(Sandbox::local());
     let good = sandbox.glee(&["disputes", "verify"]);
     assert!(
         good.stdout
@@ -385,7 +406,7 @@ fn an_altered_record_is_named() {
 
 #[test]
 fn a_damaged_history_shows_its_good_part() {
-    let sandbox = sandbox();
+    let sandbox = with_disputes(Sandbox::local());
     let path = database(&sandbox);
     let bytes = std::fs::read(&path).expect("the database");
     let torn = &bytes[..bytes.len() - 4096];
@@ -406,7 +427,7 @@ fn a_damaged_history_shows_its_good_part() {
 
 #[test]
 fn another_history_can_be_named() {
-    let sandbox = sandbox();
+    let sandbox = with_disputes(Sandbox::local());
     let elsewhere = Sandbox::new();
     let path = database(&sandbox).display().to_string();
     let output = elsewhere.glee(&["--history", &path, "disputes", "--json"]);

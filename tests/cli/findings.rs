@@ -62,7 +62,7 @@ fn a_finding_is_shown_with_its_text_and_its_code() {
 
 #[test]
 fn no_open_finding_is_no_clean_review_where_the_newest_one_failed() {
-    let sandbox = Sandbox::new();
+    let sandbox = Sandbox::local();
     sandbox.write("app.py", "x = 1\n");
     sandbox.connect("lens", "reviewer", "#!/bin/sh\nexit 9\n", &[]);
     assert_eq!(sandbox.glee(&["review", "app.py"]).code, 4);

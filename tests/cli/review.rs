@@ -464,7 +464,7 @@ fn every_target_is_reviewed() {
 
 #[test]
 fn a_private_key_is_shown_to_nobody_unless_it_is_allowed() {
-    let sandbox = Sandbox::new();
+    let sandbox = Sandbox::local();
     let line = "MIIEpAIBAAKCAQEA7bq98tXZ0pYg3Rk1WmVnLs5dQ2hTfUeJ4oCxKvB6aPzGyNwD".to_owned();
     let mark = |word: &str| format!("-----{word} RSA PRIVATE KEY-----");
     let key = format!("{}\n{line}\n{line}\n{}\n", mark("BEGIN"), mark("END"));

@@ -114,7 +114,10 @@ impl Scene {
     /// A tree with `app.py` and three well-behaved agents: the coder objects, the judge dismisses.
     pub(crate) fn new(kind: Kind) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        let sandbox = Sandbox::new();
+        let sandbox = match kind {
+            Kind::Plain => Sandbox::local(),
+            Kind::Git => Sandbox::new(),
+        };
         if kind == Kind::Git {
             sandbox.git_init();
         }

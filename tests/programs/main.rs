@@ -18,6 +18,10 @@ mod python;
 mod reports;
 #[cfg(all(feature = "server", target_os = "linux"))]
 mod server;
+#[cfg(all(feature = "server", target_os = "linux"))]
+mod server_attacks;
+#[cfg(all(feature = "server", target_os = "linux"))]
+mod server_lists;
 #[path = "../cli/support/mod.rs"]
 mod support;
 mod telemetry;

@@ -9,12 +9,13 @@ use crate::postgres::Postgres;
 use crate::support::repository::CONFIG;
 use crate::support::{Output, Sandbox};
 
-const EVIL: &str = "import hashlib\n\n\ndef key(text):\n    return hashlib.md5(text).hexdigest()\n";
+pub(crate) const EVIL: &str =
+    "import hashlib\n\n\ndef key(text):\n    return hashlib.md5(text).hexdigest()\n";
 
 const AGENTS: &str = "  - {name: fixer, command: builtin:fixer, role: coder}\n";
 
 /// A machine with the repository that all machines have.
-fn machine(address: &str) -> Sandbox {
+pub(crate) fn machine(address: &str) -> Sandbox {
     let mut machine = Sandbox::new();
     machine.env("GLEE_SERVER", address);
     machine.git_init();
@@ -26,7 +27,7 @@ fn machine(address: &str) -> Sandbox {
 }
 
 /// A server with a database that is set up.
-fn server() -> Option<(Postgres, String)> {
+pub(crate) fn server() -> Option<(Postgres, String)> {
     let postgres = Postgres::start()?;
     postgres.sql("postgres", "CREATE DATABASE glee");
     let address = postgres.address("postgres", "glee");
@@ -36,12 +37,12 @@ fn server() -> Option<(Postgres, String)> {
     Some((postgres, address))
 }
 
-fn json(output: &Output) -> serde_json::Value {
+pub(crate) fn json(output: &Output) -> serde_json::Value {
     serde_json::from_str(&output.stdout).unwrap_or_else(|_| panic!("no JSON: {output}"))
 }
 
 /// The hash of the last record, after the check of all.
-fn head(machine: &Sandbox) -> String {
+pub(crate) fn head(machine: &Sandbox) -> String {
     let verified = machine.glee(&["disputes", "verify", "--json"]);
     assert_eq!(verified.code, 0, "{verified}");
     json(&verified)["head"].as_str().expect("a hash").to_owned()
@@ -121,7 +122,7 @@ fn machines_that_record_at_once_share_their_numbers() {
     assert!(heads.iter().all(|head| *head == heads[0]), "{heads:?}");
 }
 
-fn started(machine: &Sandbox, args: &[&str]) -> Child {
+pub(crate) fn started(machine: &Sandbox, args: &[&str]) -> Child {
     machine
         .command(args)
         .stdin(Stdio::null())
@@ -141,7 +142,7 @@ fn calls(postgres: &Postgres) -> String {
     postgres.sql("glee", sql)
 }
 
-fn wait_for_call(postgres: &Postgres) {
+pub(crate) fn wait_for_call(postgres: &Postgres) {
     let begun = Instant::now();
     while calls(postgres) == "0" {
         assert!(begun.elapsed() < Duration::from_secs(60), "no call begins");
@@ -157,18 +158,18 @@ echo "[MUST] app.py:5 MD5 is broken"
 echo "GLEE-REVIEW-END nonce=$GLEE_NONCE findings=1"
 "#;
 
-fn slow_machine(address: &str) -> Sandbox {
+pub(crate) fn slow_machine(address: &str) -> Sandbox {
     let machine = machine(address);
     machine.connect("slow", "reviewer", SLOW, &["--user"]);
     machine.write("app.py", EVIL);
     machine
 }
 
-fn go(machine: &Sandbox) {
+pub(crate) fn go(machine: &Sandbox) {
     fs::write(machine.root().with_file_name("bin").join("go"), "").expect("a file");
 }
 
-const REVIEW: [&str; 4] = ["review", "--no-input", "--reviewer", "slow"];
+pub(crate) const REVIEW: [&str; 4] = ["review", "--no-input", "--reviewer", "slow"];
 
 #[test]
 fn an_answer_survives_a_server_that_stays_away() {
@@ -246,30 +247,6 @@ fn a_role_sees_and_does_what_is_its_own() {
     assert_eq!(refused.code, 7, "{refused}");
     let stranger = machine_of("nix").glee(&["runs"]);
     assert_eq!(stranger.code, 7, "{stranger}");
-
-    let append = "SELECT glee.append(1, (SELECT events FROM glee.repository WHERE id = 1), '{x}', '{1}', '{}', '{\"{}\"}', '{}')";
-    for (role, sql) in [
-        ("ann", "UPDATE glee.event SET body = '{}'"),
-        ("ann", "DELETE FROM glee.event"),
-        ("ann", "INSERT INTO glee.event SELECT * FROM glee.event"),
-        ("ann", "UPDATE glee.repository SET events = 0"),
-        (
-            "ann",
-            "SELECT glee.append(1, 0, '{x}', '{1}', '{now}', '{\"{}\"}', '{h}')",
-        ),
-        ("ben", "SELECT glee.hold(1)"),
-        ("ben", append),
-        ("eve", append),
-        ("eve", "SELECT glee.hold(1)"),
-        ("nix", "SELECT * FROM glee.event"),
-    ] {
-        let refused = postgres.sql_as(role, "glee", sql);
-        assert!(refused.is_err(), "{role}: {sql}: {refused:?}");
-    }
-    assert_eq!(
-        postgres.sql_as("ben", "glee", "SELECT count(*) FROM glee.event"),
-        Ok("0".to_owned())
-    );
 }
 
 #[test]

@@ -56,8 +56,15 @@ pub(crate) fn at(address: &str) -> Result<Server, CommandError> {
 mod without {
     use std::fmt;
 
+    use jiff::civil::Date;
+
     use super::CommandError;
-    use glee_store::history::shared_log::{Log, LoggedRun, RepositoryNames, SharedLogError};
+    use glee_model::domain::CallGroup;
+    use glee_store::history::DisputeFilter;
+    use glee_store::history::queries::measures::Sums;
+    use glee_store::history::shared_log::{
+        Log, LoggedDispute, LoggedRun, RepositoryNames, SharedLogError,
+    };
 
     pub(crate) enum NoServer {}
 
@@ -78,6 +85,21 @@ mod without {
         }
 
         pub(crate) fn runs(&self, _: u32) -> Result<Vec<LoggedRun>, SharedLogError> {
+            match *self {}
+        }
+
+        pub(crate) fn disputes(
+            &self,
+            _: &DisputeFilter,
+        ) -> Result<Vec<LoggedDispute>, SharedLogError> {
+            match *self {}
+        }
+
+        pub(crate) fn sums(
+            &self,
+            _: Option<CallGroup>,
+            _: Option<Date>,
+        ) -> Result<Sums, SharedLogError> {
             match *self {}
         }
 

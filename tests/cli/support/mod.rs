@@ -82,13 +82,21 @@ impl Output {
 #[allow(dead_code, reason = "every subject uses some of it")]
 impl Sandbox {
     pub(crate) fn new() -> Self {
+        let mut sandbox = Self::local();
+        sandbox.variables.extend(database(&sandbox.base, "glee"));
+        sandbox
+    }
+
+    /// A sandbox whose history is a file also where `GLEE_TEST_SERVER` names a server, for tests of the file itself and of
+    /// folders that machines cannot recognise.
+    pub(crate) fn local() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let base = folder.path().canonicalize().expect("a temporary folder");
         for name in ["project", "home", "state", "bin"] {
             fs::create_dir(base.join(name)).expect("a fresh folder");
         }
         Self {
-            variables: database(&base, "glee").into_iter().collect(),
+            variables: Vec::new(),
             base,
             _folder: folder,
         }
@@ -135,6 +143,13 @@ impl Sandbox {
 
     pub(crate) fn user_config(&self) -> PathBuf {
         self.home().join(".config/glee/config.yml")
+    }
+
+    /// The address of the database that keeps the history, if a server does.
+    pub(crate) fn server(&self) -> Option<&str> {
+        let mut variables = self.variables.iter();
+        let found = variables.find(|(name, _)| name == "GLEE_SERVER");
+        found.map(|(_, address)| address.as_str())
     }
 
     /// Sets a variable for all later commands.

@@ -6,6 +6,7 @@
 
 mod append;
 mod chain;
+mod changed_rows;
 mod columns;
 mod error;
 mod open;

@@ -14,18 +14,15 @@ use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::append::{Tail, write_in};
 use super::open::fault;
-use super::{JournalError, chain};
+use super::{JournalError, chain, changed_rows};
 use crate::history::columns::json;
 use crate::history::projections::{self, VIEWS};
 use crate::history::redacted;
 use crate::history::shared_log::{Log, LogRecord, SharedLogError};
-use crate::history::store::Journal;
+use crate::history::store::{Journal, REPLICA};
 use glee_model::domain::RunId;
 use glee_model::domain::event::{Event, EventKind, RunEvent};
 use glee_system::private;
-
-/// The name of the database that follows a server's log.
-pub const REPLICA: &str = "server/replica.db";
 
 /// How long a run waits for a server that went away, such as one that is restarted.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -67,6 +64,7 @@ impl Journal {
             log: Some(log),
             ..opened?
         };
+        changed_rows::note(&journal.db).map_err(|error| journal.fault(error))?;
         journal.catch_up()?;
         Ok(journal)
     }
@@ -136,7 +134,7 @@ impl Journal {
         else {
             unreachable!("only a journal with a log writes to it");
         };
-        log.begin()?;
+        let wants_all = log.begin()?;
         // From here on, an early return releases the log.
         let held = Held(log.as_ref());
         follow(db, log.as_ref(), path)?;
@@ -153,12 +151,14 @@ impl Journal {
             return Ok(result);
         }
         let (base, _) = newest(&tx).map_err(fault)?;
+        changed_rows::forget(&tx).map_err(fault)?;
         let (result, _) = write_in(&tx, run, *redacts, work).map_err(fault)?;
         let records = records_after(&tx, base).map_err(fault)?;
         let Some(last) = records.last() else {
             return Ok(result);
         };
-        if let Err(error) = log.commit(&records) {
+        let views = changed_rows::views(&tx, wants_all).map_err(fault)?;
+        if let Err(error) = log.commit(&records, &views) {
             let hash = last.hash.clone();
             *unconfirmed = Some(Unconfirmed { result, hash });
             return Err(error.into());

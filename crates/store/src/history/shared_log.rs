@@ -6,6 +6,7 @@ use std::fmt;
 use jiff::Timestamp;
 use serde::Serialize;
 
+use crate::history::queries::rows::DisputeRow;
 use glee_model::domain::{Advice, ExitReason, RunId};
 
 /// A record, as the table `event` has it. `at` is the text whose bytes the hash covers.
@@ -46,13 +47,66 @@ pub struct LoggedRun {
     pub by: String,
 }
 
+/// A dispute in the list of all repositories.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LoggedDispute {
+    pub repository: String,
+    #[serde(flatten)]
+    pub row: DisputeRow,
+}
+
+/// Rows of a repository's views, from which a server lists and adds up all repositories. A row replaces the row with the same
+/// key.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SharedViews {
+    /// Whether the server forgets the rows that are not among these.
+    pub all: bool,
+    pub runs: Vec<SharedRun>,
+    pub disputes: Vec<SharedDisputeRow>,
+    pub tallies: Vec<SharedTally>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SharedRun {
+    pub id: String,
+    pub started: String,
+    pub ended: Option<String>,
+    /// JSON.
+    pub exit: Option<String>,
+    pub target: String,
+}
+
+/// A dispute with the values by which lists are filtered. `body` is a [`DisputeRow`] in JSON.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SharedDisputeRow {
+    pub number: i64,
+    pub opened: String,
+    pub open: bool,
+    pub ruling: Option<String>,
+    pub disposition: Option<String>,
+    pub raisers: Vec<String>,
+    pub body: String,
+}
+
+/// The sums of one day (UTC). `name` has one item in the sums of findings, two in the agreements of reviewers or judges, and
+/// the agent and the role in the sums of calls (`kind` is `call`).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SharedTally {
+    pub kind: String,
+    pub name: Vec<String>,
+    pub day: String,
+    /// `None` stands for a number that is unknown.
+    pub counts: Vec<Option<i64>>,
+}
+
 /// The log of one repository.
 pub trait Log: fmt::Debug + Send {
-    /// Holds the log, until [`Self::commit`] or [`Self::release`]. Waits while another process holds it.
-    fn begin(&self) -> Result<(), SharedLogError>;
-    /// Appends records after the newest one, and releases the log. All or none is recorded; after an error of the
-    /// connection, either may be the case.
-    fn commit(&self, records: &[LogRecord]) -> Result<(), SharedLogError>;
+    /// Holds the log, until [`Self::commit`] or [`Self::release`]. Waits while another process holds it. Returns whether the
+    /// next commit has to bring all rows of the views.
+    fn begin(&self) -> Result<bool, SharedLogError>;
+    /// Appends records after the newest one, with the rows of the views that they change, and releases the log. All or none
+    /// is recorded; after an error of the connection, either may be the case.
+    fn commit(&self, records: &[LogRecord], views: &SharedViews) -> Result<(), SharedLogError>;
     fn release(&self);
     /// Returns at most `most` records in their order, beginning with the record `first`.
     fn records(&self, first: i64, most: u32) -> Result<Vec<LogRecord>, SharedLogError>;
@@ -74,6 +128,13 @@ pub enum SharedLogError {
         server: String,
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    #[error("the certificate of the server `{server}` is not trusted")]
+    Untrusted {
+        server: String,
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    #[error("the server `{0}` does not encrypt connections")]
+    Unencrypted(String),
     #[error("the database `{0}` has not been set up for Glee")]
     NotSetUp(String),
     #[error(
@@ -112,6 +173,14 @@ impl Advice for SharedLogError {
                  `--history <path>` uses a file of this machine"
             }
             Self::Refused { .. } => "ask the operator of the database for a role that may read or write the histories",
+            Self::Untrusted { .. } => {
+                "name the file with the certificate of the authority that signed it in SSL_CERT_FILE, and the server by the name \
+                 in its certificate"
+            }
+            Self::Unencrypted(_) => {
+                "let the server encrypt (`ssl = on` in postgresql.conf). In a network in which nobody else listens, \
+                 `?sslmode=disable` at the end of the address does without"
+            }
             Self::NotSetUp(_) => "the operator of the database runs `glee server init` once",
             Self::Newer { .. } | Self::Unknown(_) => "update Glee",
             Self::Address(_) => "write it as postgres://user@host/database",
@@ -129,6 +198,8 @@ impl Advice for SharedLogError {
             Self::Taken(_) => ExitReason::Locked,
             Self::Away { .. }
             | Self::Refused { .. }
+            | Self::Untrusted { .. }
+            | Self::Unencrypted(_)
             | Self::NotSetUp(_)
             | Self::Newer { .. }
             | Self::Altered(_)

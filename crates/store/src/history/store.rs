@@ -33,6 +33,9 @@ impl Journal {
 
 pub const DATABASE: &str = "history.db";
 
+/// The name of the database that follows a server's log.
+pub const REPLICA: &str = "server/replica.db";
+
 /// The path of the copy of a history: its state at the end of the last run that ruled.
 pub(crate) fn backup_of(path: &Path) -> PathBuf {
     let mut copy = path.as_os_str().to_owned();

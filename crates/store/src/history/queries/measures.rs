@@ -10,13 +10,101 @@ use tracing::warn;
 
 use crate::history::JournalError;
 use crate::history::columns::{from_json, from_time};
-use crate::history::replica::REPLICA;
-use crate::history::store::{DATABASE, HISTORIES, Journal};
+use crate::history::store::{DATABASE, HISTORIES, Journal, REPLICA};
 use glee_model::domain::{
     AgentName, AgreementCount, CallGroup, Disposition, DisputeNumber, FindingTally, Role, RunId,
     TallyKind,
 };
 use glee_model::rules::measures::{CallSums, dollars};
+
+/// The columns with the counts of the table `tally`.
+pub(crate) const COUNTS: [&str; 22] = [
+    "raised",
+    "shared",
+    "alone",
+    "disputed",
+    "upheld",
+    "dismissed",
+    "judged",
+    "checked",
+    "overturned",
+    "fixed",
+    "reverted",
+    "audited",
+    "confirmed",
+    "demonstrated",
+    "proven",
+    "outruled",
+    "calls",
+    "unpriced",
+    "millis",
+    "input",
+    "output",
+    "micros",
+];
+
+/// `counts` has the values of [`COUNTS`].
+pub(crate) fn tally(counts: [u64; COUNTS.len()]) -> FindingTally {
+    let [
+        raised,
+        shared,
+        alone,
+        disputed,
+        upheld,
+        dismissed,
+        judged,
+        checked,
+        overturned,
+        fixed,
+        reverted,
+        audited,
+        confirmed,
+        demonstrated,
+        proven,
+        outruled,
+        calls,
+        unpriced,
+        millis,
+        input_tokens,
+        output_tokens,
+        micros,
+    ] = counts;
+    FindingTally {
+        raised,
+        shared,
+        alone,
+        disputed,
+        upheld,
+        dismissed,
+        judged,
+        checked,
+        overturned,
+        fixed,
+        reverted,
+        audited,
+        confirmed,
+        demonstrated,
+        proven,
+        outruled,
+        calls,
+        unpriced,
+        millis,
+        input_tokens,
+        output_tokens,
+        micros,
+    }
+}
+
+/// The sums from which `glee stats` computes its measures, of one repository or of all.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sums {
+    /// For each kind, the counts of its names, sorted by name.
+    pub tallies: Vec<(TallyKind, Vec<(String, FindingTally)>)>,
+    /// Of reviewers and of judges.
+    pub agreements: Vec<(TallyKind, Vec<AgreementCount>)>,
+    /// Absent unless calls are added up.
+    pub calls: Option<Vec<CallSums>>,
+}
 
 /// A dispute in which a judge or a panel dismissed the finding. Revoked and ended dismissals are excluded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +120,24 @@ pub struct Dismissal {
 }
 
 impl Journal {
+    /// Returns the sums since the day `since` (UTC). `group` is by what calls are added up.
+    pub fn sums(
+        &self,
+        group: Option<CallGroup>,
+        since: Option<Date>,
+    ) -> Result<Sums, JournalError> {
+        let tallies = TallyKind::ALL.map(|kind| Ok((kind, self.tallies(kind, since)?)));
+        let agreements = [TallyKind::Reviewer, TallyKind::Judge]
+            .map(|kind| Ok((kind, self.agreements(kind, since)?)));
+        Ok(Sums {
+            tallies: tallies.into_iter().collect::<Result<_, JournalError>>()?,
+            agreements: agreements
+                .into_iter()
+                .collect::<Result<_, JournalError>>()?,
+            calls: group.map(|group| self.calls(group, since)).transpose()?,
+        })
+    }
+
     /// Returns the counts for all names that belong to the kind `kind`, sorted by name. Findings that were first
     /// raised before the day `since` (UTC) are excluded. Calls that ended before this day are also excluded.
     pub fn tallies(
@@ -39,30 +145,6 @@ impl Journal {
         kind: TallyKind,
         since: Option<Date>,
     ) -> Result<Vec<(String, FindingTally)>, JournalError> {
-        const COUNTS: [&str; 22] = [
-            "raised",
-            "shared",
-            "alone",
-            "disputed",
-            "upheld",
-            "dismissed",
-            "judged",
-            "checked",
-            "overturned",
-            "fixed",
-            "reverted",
-            "audited",
-            "confirmed",
-            "demonstrated",
-            "proven",
-            "outruled",
-            "calls",
-            "unpriced",
-            "millis",
-            "input",
-            "output",
-            "micros",
-        ];
         let sums = COUNTS.map(|count| format!("sum({count})")).join(", ");
         let all = COUNTS.join(" + ");
         let sql = format!(
@@ -70,32 +152,11 @@ impl Journal {
              ORDER BY name"
         );
         self.rows(&sql, params![kind.as_str(), first_day(since)], |row| {
-            let sum = |index: usize| row.get(index + 1).map(i64::unsigned_abs);
-            let tally = FindingTally {
-                raised: sum(0)?,
-                shared: sum(1)?,
-                alone: sum(2)?,
-                disputed: sum(3)?,
-                upheld: sum(4)?,
-                dismissed: sum(5)?,
-                judged: sum(6)?,
-                checked: sum(7)?,
-                overturned: sum(8)?,
-                fixed: sum(9)?,
-                reverted: sum(10)?,
-                audited: sum(11)?,
-                confirmed: sum(12)?,
-                demonstrated: sum(13)?,
-                proven: sum(14)?,
-                outruled: sum(15)?,
-                calls: sum(16)?,
-                unpriced: sum(17)?,
-                millis: sum(18)?,
-                input_tokens: sum(19)?,
-                output_tokens: sum(20)?,
-                micros: sum(21)?,
-            };
-            Ok((row.get(0)?, tally))
+            let mut counts = [0; COUNTS.len()];
+            for (index, count) in counts.iter_mut().enumerate() {
+                *count = row.get::<_, i64>(index + 1)?.unsigned_abs();
+            }
+            Ok((row.get(0)?, tally(counts)))
         })
     }
 

@@ -473,7 +473,7 @@ fn number(row: &Row<'_>) -> rusqlite::Result<DisputeNumber> {
     row.get("number").map(i64::unsigned_abs).map(DisputeNumber)
 }
 
-fn dispute_row(row: &Row<'_>) -> rusqlite::Result<DisputeRow> {
+pub(crate) fn dispute_row(row: &Row<'_>) -> rusqlite::Result<DisputeRow> {
     let ruling: Option<String> = row.get("ruling")?;
     let run = RunId(row.get("run")?);
     let StoredId(finding) = row.get("finding")?;

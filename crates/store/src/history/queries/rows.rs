@@ -31,7 +31,7 @@ pub enum RulingFilter {
     Disposition(&'static str),
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DisputeRow {
     pub number: DisputeNumber,
     pub id: DisputeId,
@@ -50,11 +50,11 @@ pub struct DisputeRow {
     /// `disposition` is `None` while the dispute is open.
     pub disposition: Option<Disposition>,
     /// The last day, in UTC, on which the ruling is in force.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Date>,
     /// The time at which the ruling ended. Absent unless the ruling ended because the code of the finding was
     /// removed.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
 }
 

@@ -9,15 +9,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use std::{fmt, io, thread};
 
-use jiff::Timestamp;
 use postgres::config::{Host, SslMode};
 use postgres::error::SqlState;
 use postgres::{Client, Config, Error, NoTls, Row};
 use rustls::{ClientConfig, RootCertStore};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::history::shared_log::{Log, LogRecord, LoggedRun, RepositoryNames, SharedLogError};
-use glee_model::domain::{ExitReason, RunId};
+use crate::history::columns::json;
+use crate::history::shared_log::{Log, LogRecord, RepositoryNames, SharedLogError, SharedViews};
+use glee_model::domain::RunId;
+
+mod lists;
 
 const SCHEMA: &str = include_str!("schema.sql");
 const VERSION: i32 = 1;
@@ -110,25 +112,15 @@ impl Server {
                      INSERT INTO glee.tenant VALUES ('{tenant}') ON CONFLICT DO NOTHING;"
                 );
             }
+            if !is_new {
+                // The views may be those of an older version, or altered.
+                script += "UPDATE glee.repository SET stale = true;";
+            }
             let script = format!("BEGIN; {script} COMMIT");
             client
                 .batch_execute(&script)
                 .map_err(|error| self.failed(error))?;
             Ok(is_new)
-        })
-    }
-
-    /// Returns the newest runs of all repositories that the role sees, newest first.
-    pub fn runs(&self, recent: u32) -> Result<Vec<LoggedRun>, SharedLogError> {
-        let sql = "SELECT p.title, r.id, (extract(epoch FROM r.started) * 1000000)::bigint,
-                (extract(epoch FROM r.ended) * 1000000)::bigint, r.exit, r.target, r.by::text,
-                r.ended IS NULL AND glee.is_held(r.repository, r.id)
-            FROM glee.run r JOIN glee.repository p ON p.id = r.repository ORDER BY r.started DESC LIMIT $1";
-        apart(|| {
-            let mut client = self.connect()?;
-            let rows = client.query(sql, &[&i64::from(recent)]);
-            let rows = rows.map_err(|error| self.failed(error))?;
-            Ok(rows.iter().filter_map(logged_run).collect())
         })
     }
 
@@ -203,6 +195,15 @@ impl Server {
 
     fn failed(&self, error: Error) -> SharedLogError {
         let server = self.name.clone();
+        if is_untrusted(&error) {
+            let source = Box::new(error);
+            return SharedLogError::Untrusted { server, source };
+        }
+        // The library has only these words for it.
+        let cause = error.source().map(ToString::to_string);
+        if cause.as_deref() == Some("server does not support TLS") {
+            return SharedLogError::Unencrypted(server);
+        }
         match is_passing(&error) {
             true => SharedLogError::Away {
                 server,
@@ -294,16 +295,16 @@ impl ServerLog {
 }
 
 impl Log for ServerLog {
-    fn begin(&self) -> Result<(), SharedLogError> {
+    fn begin(&self) -> Result<bool, SharedLogError> {
         self.ask(|client| {
             client.batch_execute("BEGIN")?;
             client
-                .query_one("SELECT glee.hold($1)", &[&self.repository])
-                .map(drop)
+                .query_one("SELECT glee.hold($1)", &[&self.repository])?
+                .try_get(0)
         })
     }
 
-    fn commit(&self, records: &[LogRecord]) -> Result<(), SharedLogError> {
+    fn commit(&self, records: &[LogRecord], views: &SharedViews) -> Result<(), SharedLogError> {
         fn column<'a, T>(records: &'a [LogRecord], of: impl Fn(&'a LogRecord) -> T) -> Vec<T> {
             records.iter().map(of).collect()
         }
@@ -317,10 +318,11 @@ impl Log for ServerLog {
         let ats = column(records, |record| &record.at);
         let bodies = column(records, |record| &record.body);
         let hashes = column(records, |record| &record.hash);
+        let views = json(views);
         // The function checks that `base` is the newest record, so a hold that was lost meanwhile does no harm.
         self.ask(|client| {
             client.query_one(
-                "SELECT glee.append($1, $2, $3, $4, $5, $6, $7)",
+                "SELECT glee.append($1, $2, $3, $4, $5, $6, $7, $8::text::jsonb)",
                 &[
                     &self.repository,
                     &base,
@@ -329,6 +331,7 @@ impl Log for ServerLog {
                     &ats,
                     &bodies,
                     &hashes,
+                    &views,
                 ],
             )?;
             client.batch_execute("COMMIT")
@@ -411,6 +414,19 @@ fn is_missing(error: &Error) -> bool {
     )
 }
 
+/// The errors that caused an error, the nearest first.
+fn causes(error: &Error) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
+    std::iter::successors(error.source(), |cause: &&_| (*cause).source())
+}
+
+fn is_untrusted(error: &Error) -> bool {
+    let mut causes = causes(error).filter_map(|cause| cause.downcast_ref::<io::Error>());
+    causes.any(|cause| {
+        let cause = cause.get_ref().and_then(|cause| cause.downcast_ref());
+        matches!(cause, Some(rustls::Error::InvalidCertificate(_)))
+    })
+}
+
 /// Whether the server or the way to it is away. A certificate that does not hold, or a wrong password, stays so.
 fn is_passing(error: &Error) -> bool {
     match error.code() {
@@ -428,14 +444,11 @@ fn is_passing(error: &Error) -> bool {
                 .contains(code)
         }
         None => {
-            let mut cause = error.source();
-            while let Some(found) = cause {
-                if let Some(io) = found.downcast_ref::<io::Error>() {
-                    return io.kind() != io::ErrorKind::InvalidData;
-                }
-                cause = found.source();
-            }
-            error.is_closed()
+            let io = causes(error).find_map(|cause| cause.downcast_ref::<io::Error>());
+            io.map_or_else(
+                || error.is_closed(),
+                |io| io.kind() != io::ErrorKind::InvalidData,
+            )
         }
     }
 }
@@ -449,25 +462,6 @@ fn record(row: &Row) -> Result<LogRecord, Error> {
         body: row.try_get(4)?,
         prev: row.try_get(5)?,
         hash: row.try_get(6)?,
-    })
-}
-
-/// Returns `None` for a row that a newer version of Glee wrote in another form.
-fn logged_run(row: &Row) -> Option<LoggedRun> {
-    let time = |column| {
-        let micros: Option<i64> = row.try_get(column).ok()?;
-        micros.and_then(|micros| Timestamp::from_microsecond(micros).ok())
-    };
-    let exit: Option<String> = row.try_get(4).ok()?;
-    Some(LoggedRun {
-        repository: row.try_get(0).ok()?,
-        run: RunId(row.try_get(1).ok()?),
-        started: time(2)?,
-        ended: time(3),
-        exit: exit.and_then(|exit| serde_json::from_str::<ExitReason>(&exit).ok()),
-        target: row.try_get(5).ok()?,
-        by: row.try_get(6).ok()?,
-        works: row.try_get(7).ok()?,
     })
 }
 

@@ -22,7 +22,9 @@ CREATE TABLE glee.repository (
     tenant name NOT NULL,
     title  text NOT NULL,
     events bigint NOT NULL DEFAULT 0,
-    hash   text NOT NULL DEFAULT ''
+    hash   text NOT NULL DEFAULT '',
+    -- Whether the next append has to bring all rows of the views below.
+    stale  bool NOT NULL DEFAULT true
 );
 
 -- The names by which machines recognise a repository: hashes of its `project.id`, its root commit and its remote.
@@ -54,7 +56,8 @@ DO $$ BEGIN
     ALTER TABLE glee.event ALTER COLUMN body SET COMPRESSION lz4;
 EXCEPTION WHEN feature_not_supported THEN NULL; END $$;
 
--- The reviews, derived from the events by the transaction that appends them.
+-- The views of all repositories. The machine that appends events derives the rows from them, as those of its own history,
+-- and the transaction of the append keeps them.
 CREATE TABLE glee.run (
     repository int NOT NULL REFERENCES glee.repository,
     id         text NOT NULL,
@@ -67,8 +70,35 @@ CREATE TABLE glee.run (
 );
 CREATE INDEX run_started ON glee.run (started DESC);
 
-CREATE FUNCTION glee.sees(repository_tenant name) RETURNS bool LANGUAGE sql STABLE AS
-    $$ SELECT pg_has_role(session_user, repository_tenant, 'MEMBER') $$;
+-- `body` is the row of the list of disputes in JSON; the columns before it are what lists are filtered by.
+CREATE TABLE glee.dispute (
+    repository  int NOT NULL REFERENCES glee.repository,
+    number      bigint NOT NULL,
+    opened      timestamptz NOT NULL,
+    open        bool NOT NULL,
+    ruling      text,
+    disposition text,
+    raisers     text[] NOT NULL,
+    body        text NOT NULL,
+    PRIMARY KEY (repository, number)
+);
+CREATE INDEX dispute_opened ON glee.dispute (opened DESC);
+CREATE INDEX dispute_open ON glee.dispute (opened DESC) WHERE open;
+
+-- The sums of each day (UTC): of findings by one name, of agreements by two, of calls (kind `call`) by agent and role.
+CREATE TABLE glee.tally (
+    repository int NOT NULL REFERENCES glee.repository,
+    kind       text NOT NULL,
+    name       text[] NOT NULL,
+    day        date NOT NULL,
+    counts     bigint[] NOT NULL,
+    PRIMARY KEY (repository, kind, name, day)
+);
+
+-- A body without quotes names the functions that are meant now. A quoted one would be read with the `search_path` of
+-- whoever asks, who may have a `pg_has_role` of his own.
+CREATE FUNCTION glee.sees(repository_tenant name) RETURNS bool LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN pg_has_role(session_user, repository_tenant, 'MEMBER');
 
 -- Who is connected is `session_user`, also in the functions that run as their owner.
 ALTER TABLE glee.repository ENABLE ROW LEVEL SECURITY;
@@ -79,6 +109,10 @@ ALTER TABLE glee.event ENABLE ROW LEVEL SECURITY;
 CREATE POLICY seen ON glee.event FOR SELECT USING (repository IN (SELECT id FROM glee.repository));
 ALTER TABLE glee.run ENABLE ROW LEVEL SECURITY;
 CREATE POLICY seen ON glee.run FOR SELECT USING (repository IN (SELECT id FROM glee.repository));
+ALTER TABLE glee.dispute ENABLE ROW LEVEL SECURITY;
+CREATE POLICY seen ON glee.dispute FOR SELECT USING (repository IN (SELECT id FROM glee.repository));
+ALTER TABLE glee.tally ENABLE ROW LEVEL SECURITY;
+CREATE POLICY seen ON glee.tally FOR SELECT USING (repository IN (SELECT id FROM glee.repository));
 
 -- Finds the repository with one of the names, and gives it the names that it does not have. `project` is the name that
 -- the repository's own file claims: another name of the repository has to agree, if it has others. Without such a
@@ -128,23 +162,27 @@ BEGIN
     RETURN found;
 END $$;
 
--- Holds the log of a repository until the end of the transaction.
-CREATE FUNCTION glee.hold(repository int) RETURNS void
+-- Holds the log of a repository until the end of the transaction. Returns whether its views are stale.
+CREATE FUNCTION glee.hold(repository int) RETURNS bool
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    stale bool;
 BEGIN
-    PERFORM 1 FROM glee.repository r WHERE r.id = hold.repository AND glee.sees(r.tenant) FOR UPDATE;
+    SELECT r.stale INTO stale FROM glee.repository r WHERE r.id = hold.repository AND glee.sees(r.tenant) FOR UPDATE;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'there is no repository %', repository USING ERRCODE = 'insufficient_privilege';
     END IF;
+    RETURN stale;
 END $$;
 
--- Appends events after the event `base`, which is the newest one. Each array has an item an event.
+-- Appends events after the event `base`, which is the newest one, and keeps the rows of the views that they change. Each
+-- array has an item an event. No program but the machines' reads the bodies.
 CREATE FUNCTION glee.append(
-    repository int, base bigint, runs text[], seqs bigint[], ats text[], bodies text[], hashes text[]
+    repository int, base bigint, runs text[], seqs bigint[], ats text[], bodies text[], hashes text[], views jsonb
 ) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    head text; i int; body jsonb;
+    head text; i int;
 BEGIN
     SELECT r.hash INTO head FROM glee.repository r
         WHERE r.id = append.repository AND r.events = base AND glee.sees(r.tenant) FOR UPDATE;
@@ -159,32 +197,37 @@ BEGIN
         INSERT INTO glee.event (repository, id, run, seq, at, body, prev, hash)
             VALUES (append.repository, base + i, runs[i], seqs[i], ats[i], bodies[i], head, hashes[i]);
         head := hashes[i];
-        body := bodies[i];
-        CASE body ->> 'event'
-            WHEN 'run_started' THEN
-                INSERT INTO glee.run (repository, id, started, target)
-                    VALUES (append.repository, runs[i], ats[i]::timestamptz, body #>> '{plan,target}');
-            WHEN 'run_resumed', 'fix_requested' THEN
-                UPDATE glee.run r SET ended = NULL, exit = NULL
-                    WHERE r.repository = append.repository AND r.id = runs[i];
-            WHEN 'run_ended' THEN
-                UPDATE glee.run r SET ended = ats[i]::timestamptz, exit = (body -> 'exit')::text
-                    WHERE r.repository = append.repository AND r.id = runs[i];
-            ELSE NULL;
-        END CASE;
     END LOOP;
-    UPDATE glee.repository r SET events = base + cardinality(bodies), hash = head WHERE r.id = append.repository;
+    UPDATE glee.repository r
+        SET events = base + cardinality(bodies), hash = head, stale = stale AND NOT (views -> 'all')::bool
+        WHERE r.id = append.repository;
+    IF (views -> 'all')::bool THEN
+        DELETE FROM glee.dispute d WHERE d.repository = append.repository;
+        DELETE FROM glee.tally t WHERE t.repository = append.repository;
+    END IF;
+    INSERT INTO glee.run (repository, id, started, ended, exit, target)
+        SELECT append.repository, n.* FROM jsonb_to_recordset(views -> 'runs')
+            AS n (id text, started timestamptz, ended timestamptz, exit text, target text)
+        ON CONFLICT ON CONSTRAINT run_pkey DO UPDATE SET ended = excluded.ended, exit = excluded.exit;
+    INSERT INTO glee.dispute (repository, number, opened, open, ruling, disposition, raisers, body)
+        SELECT append.repository, n.* FROM jsonb_to_recordset(views -> 'disputes')
+            AS n (number bigint, opened timestamptz, open bool, ruling text, disposition text, raisers text[], body text)
+        ON CONFLICT ON CONSTRAINT dispute_pkey DO UPDATE SET open = excluded.open, ruling = excluded.ruling,
+            disposition = excluded.disposition, raisers = excluded.raisers, body = excluded.body;
+    INSERT INTO glee.tally (repository, kind, name, day, counts)
+        SELECT append.repository, n.* FROM jsonb_to_recordset(views -> 'tallies')
+            AS n (kind text, name text[], day date, counts bigint[])
+        ON CONFLICT ON CONSTRAINT tally_pkey DO UPDATE SET counts = excluded.counts;
 END $$;
 
 -- Whether a connection works on the run.
-CREATE FUNCTION glee.is_held(repository int, run text) RETURNS bool LANGUAGE sql STABLE AS $$
-    SELECT EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2
+CREATE FUNCTION glee.is_held(repository int, run text) RETURNS bool LANGUAGE sql STABLE
+    RETURN EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2
         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-        AND classid = repository::oid AND objid = (hashtext(run)::bigint & 4294967295)::oid)
-$$;
+        AND classid = repository::oid AND objid = (hashtext(run)::bigint & 4294967295)::oid);
 
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA glee FROM PUBLIC;
 GRANT USAGE ON SCHEMA glee TO glee_reader;
-GRANT SELECT ON glee.version, glee.repository, glee.name, glee.event, glee.run TO glee_reader;
+GRANT SELECT ON glee.version, glee.repository, glee.name, glee.event, glee.run, glee.dispute, glee.tally TO glee_reader;
 GRANT EXECUTE ON FUNCTION glee.sees, glee.open, glee.is_held TO glee_reader;
 GRANT EXECUTE ON FUNCTION glee.hold, glee.append TO glee_writer;

@@ -5,11 +5,12 @@ use std::borrow::Cow;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::cli::commands::history::disputes::common::{self, outcome, since};
 use crate::cli::context::{
     CommandError, CommandResult, Globals, JsonFlag, Words, history, local_time, number, one_of,
-    place, pretty, stream,
+    place, pretty, print, server, stream,
 };
 use crate::cli::report::view;
 use crate::cli::style::{Color, Style};
@@ -18,6 +19,7 @@ use glee_model::domain::{Disposition, ExitReason, RulingWord, Severity, Tag};
 use glee_protocol::text::printable;
 use glee_store::history::SharedDispute;
 use glee_store::history::queries::rows::{DisputeFilter, DisputeRecord, DisputeRow, RulingFilter};
+use glee_store::history::shared_log::LoggedDispute;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Filters {
@@ -39,6 +41,9 @@ pub(crate) struct Filters {
     /// List only disputes opened since this date (2026-11-01) or time, or within this period (3d, 2h)
     #[arg(long, value_name = "WHEN", value_parser = since)]
     since: Option<Timestamp>,
+    /// List the disputes of all repositories on the server that its role sees
+    #[arg(long, conflicts_with = "gone")]
+    all: bool,
     #[command(flatten)]
     output: JsonFlag,
 }
@@ -87,6 +92,9 @@ pub(crate) fn run(args: &Filters, globals: &Globals) -> CommandResult {
         since: args.since,
         ..DisputeFilter::default()
     };
+    if args.all {
+        return everywhere(args, &filter, globals);
+    }
     let listed = history::read_here(globals, |journal| {
         Ok((
             journal.disputes(&filter)?,
@@ -141,6 +149,43 @@ pub(crate) fn run(args: &Filters, globals: &Globals) -> CommandResult {
     damage.map_or(Ok(ExitReason::Clean), Err)
 }
 
+/// Lists the disputes of all repositories.
+fn everywhere(args: &Filters, filter: &DisputeFilter, globals: &Globals) -> CommandResult {
+    let mut disputes = server::required(globals)?.disputes(filter)?;
+    let older = disputes.len() > args.recent as usize;
+    disputes.truncate(args.recent as usize);
+    if args.output.json {
+        return print(&pretty(&json!({ "schema": 1, "disputes": disputes })));
+    }
+    if disputes.is_empty() {
+        return print("No dispute matches.\n");
+    }
+    let look = globals.table_style();
+    let head = look.paint(Color::Faint, "REPOSITORY");
+    let names = disputes
+        .iter()
+        .map(|dispute| printable::line(&dispute.repository));
+    let rows = disputes
+        .iter()
+        .map(|LoggedDispute { row, .. }| cells(row, &row.number.to_string(), None, look));
+    let rows = std::iter::once(heads(look)).chain(rows);
+    let names = std::iter::once(head).chain(names);
+    let rows: Vec<[String; 7]> = names
+        .zip(rows)
+        .map(|(name, [number, opened, tag, ruling, by, finding])| {
+            [name, number, opened, tag, ruling, by, finding]
+        })
+        .collect();
+    stream::out(&look.rows(&rows, &[1]).concat())?;
+    if older && !globals.quiet {
+        let recent = args.recent.saturating_mul(5);
+        stream::err(&format!(
+            "Older disputes: `glee disputes --all --recent {recent}`\n"
+        ));
+    }
+    Ok(ExitReason::Clean)
+}
+
 /// Returns a message that explains why the history has no disputes. One possible reason is that no coder answered
 /// a mandatory finding, so no disagreement could arise.
 fn nothing(globals: &Globals) -> Result<&'static str, CommandError> {
@@ -158,16 +203,21 @@ fn nothing(globals: &Globals) -> Result<&'static str, CommandError> {
 }
 
 pub(crate) fn table(rows: &[DisputeRow], shared: &[SharedDispute], look: Style) -> String {
-    let heads = ["#", "OPENED", "TAG", "RULING", "BY", "FINDING"]
-        .map(|head| look.paint(Color::Faint, head));
     let own = rows
         .iter()
         .map(|row| cells(row, &row.number.to_string(), None, look));
     let shared = shared
         .iter()
         .map(|dispute| cells(&row_of(dispute), &dispute.id.0, Some(&dispute.source), look));
-    let rows: Vec<[String; 6]> = std::iter::once(heads).chain(own).chain(shared).collect();
+    let rows: Vec<[String; 6]> = std::iter::once(heads(look))
+        .chain(own)
+        .chain(shared)
+        .collect();
     look.rows(&rows, &[0]).concat()
+}
+
+fn heads(look: Style) -> [String; 6] {
+    ["#", "OPENED", "TAG", "RULING", "BY", "FINDING"].map(|head| look.paint(Color::Faint, head))
 }
 
 fn row_of(shared: &SharedDispute) -> DisputeRow {

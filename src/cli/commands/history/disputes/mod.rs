@@ -20,6 +20,7 @@ use crate::cli::context::{CommandResult, Globals};
     after_help = "Examples:
   glee disputes --recent 10
   glee disputes --open
+  glee disputes --all --recent 10       of all repositories on the server
   glee disputes --ruling dismiss --reviewer codex --since 3d
   glee disputes show 7
   glee disputes resolve 7 dismiss --as deferred --ref issue-12 --reason 'after the release'

@@ -12,12 +12,15 @@ use clap::ValueEnum;
 use jiff::civil::Date;
 
 use crate::cli::commands::history::disputes::common;
-use crate::cli::context::{CommandResult, Globals, JsonFlag, Viewer, history, pretty, print};
+use crate::cli::context::{
+    CommandResult, Globals, JsonFlag, Viewer, history, pretty, print, server,
+};
 use crate::cli::report::Format;
 use crate::cli::report::html;
 use crate::cli::report::outputs::{self, Outputs, ReportOutput};
 use glee_model::domain::{CallGroup, ExitReason, TallyKind};
 use glee_model::rules::measures::{Measures, PairAgreement, ReviewStatistics};
+use glee_store::history::queries::measures::Sums;
 use glee_store::history::{Journal, JournalError};
 
 /// Print statistics of recorded runs
@@ -33,6 +36,7 @@ Examples:
   glee stats                             a table that fits on the screen
   glee stats --by judge --since 90d      every measure of the judges
   glee stats --by month                  what all calls used, with the cost
+  glee stats --all                       those of all repositories on the server
   glee stats --html stats.html           a page for the browser
   glee stats --json
   glee stats audit --judge opus --sample 20"
@@ -47,6 +51,9 @@ pub(crate) struct Args {
     /// Count only findings and calls since this day (UTC): a date (2026-11-01), or an age (90d)
     #[arg(long, value_name = "DATE", value_parser = common::first_day)]
     since: Option<Date>,
+    /// Add up all repositories on the server that its role sees
+    #[arg(long)]
+    all: bool,
     /// Write an HTML page to FILE; the page needs no other file
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     html: Option<PathBuf>,
@@ -103,13 +110,15 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         Some(Command::Audit(args)) => audit::run(args, globals),
         Some(Command::Deadlocks(args)) => deadlocks::run(args, globals),
         None => {
-            let found = match history::open_read_here(globals)? {
-                Some(journal) => statistics(&journal, args.by, args.since)?,
-                None => ReviewStatistics {
-                    schema: ReviewStatistics::SCHEMA,
-                    ..ReviewStatistics::default()
+            let group = args.by.and_then(By::calls);
+            let sums = match args.all {
+                true => server::required(globals)?.sums(group, args.since)?,
+                false => match history::open_read_here(globals)? {
+                    Some(journal) => journal.sums(group, args.since)?,
+                    None => Sums::default(),
                 },
             };
+            let found = statistics(sums, args.by, args.since);
             show(args, globals, &found)
         }
     }
@@ -143,65 +152,41 @@ fn show(args: &Args, globals: &Globals, found: &ReviewStatistics) -> CommandResu
 
 /// The statistics of the whole history.
 pub(crate) fn all(journal: &Journal) -> Result<ReviewStatistics, JournalError> {
-    statistics(journal, None, None)
+    Ok(statistics(journal.sums(None, None)?, None, None))
 }
 
-fn statistics(
-    journal: &Journal,
-    by: Option<By>,
-    since: Option<Date>,
-) -> Result<ReviewStatistics, JournalError> {
-    let of = |kind| measures(journal, kind, since);
-    let wanted = |what| by.is_none_or(|by| by == what);
-    let list = |what, kind| wanted(what).then(|| of(kind)).transpose();
-    let pairs = |what, kind| {
-        wanted(what)
-            .then(|| agreements(journal, kind, since))
-            .transpose()
+fn statistics(sums: Sums, by: Option<By>, since: Option<Date>) -> ReviewStatistics {
+    let of = |kind| {
+        let list = sums.tallies.iter().find(|(of, _)| *of == kind);
+        let mut rows = list.map_or_else(Vec::new, |(_, rows)| rows.clone());
+        rows.sort_by_key(|(_, tally)| Reverse(tally.raised));
+        let measures = rows.into_iter();
+        measures
+            .map(|(name, tally)| Measures::of(name, &tally))
+            .collect::<Vec<_>>()
     };
-    Ok(ReviewStatistics {
+    let wanted = |what| by.is_none_or(|by| by == what);
+    let list = |what, kind| wanted(what).then(|| of(kind));
+    let pairs = |what, kind| {
+        let list = sums.agreements.iter().find(|(of, _)| *of == kind);
+        let pairs = list.map_or_else(Vec::new, |(_, pairs)| pairs.clone());
+        wanted(what).then(|| pairs.into_iter().map(PairAgreement::from).collect())
+    };
+    ReviewStatistics {
         schema: ReviewStatistics::SCHEMA,
         since: since.map(|day| day.to_string()),
-        all: of(TallyKind::All)?.pop().unwrap_or_default(),
-        reviewers: list(By::Reviewer, TallyKind::Reviewer)?,
-        judges: list(By::Judge, TallyKind::Judge)?,
-        models: list(By::Model, TallyKind::Model)?,
-        judge_models: list(By::Model, TallyKind::JudgeModel)?,
-        comparisons: by
-            .is_none()
-            .then(|| of(TallyKind::Comparison))
-            .transpose()?,
-        categories: list(By::Category, TallyKind::Category)?,
-        weaknesses: list(By::Cwe, TallyKind::Cwe)?,
-        calls: by
-            .and_then(By::calls)
-            .map(|group| journal.calls(group, since))
-            .transpose()?,
-        reviewer_agreement: pairs(By::Reviewer, TallyKind::Reviewer)?,
-        judge_agreement: pairs(By::Judge, TallyKind::Judge)?,
-    })
-}
-
-fn measures(
-    journal: &Journal,
-    kind: TallyKind,
-    since: Option<Date>,
-) -> Result<Vec<Measures>, JournalError> {
-    let mut rows = journal.tallies(kind, since)?;
-    rows.sort_by_key(|(_, tally)| Reverse(tally.raised));
-    let measures = rows
-        .into_iter()
-        .map(|(name, tally)| Measures::of(name, &tally));
-    Ok(measures.collect())
-}
-
-fn agreements(
-    journal: &Journal,
-    kind: TallyKind,
-    since: Option<Date>,
-) -> Result<Vec<PairAgreement>, JournalError> {
-    let pairs = journal.agreements(kind, since)?.into_iter();
-    Ok(pairs.map(PairAgreement::from).collect())
+        all: of(TallyKind::All).pop().unwrap_or_default(),
+        reviewers: list(By::Reviewer, TallyKind::Reviewer),
+        judges: list(By::Judge, TallyKind::Judge),
+        models: list(By::Model, TallyKind::Model),
+        judge_models: list(By::Model, TallyKind::JudgeModel),
+        comparisons: by.is_none().then(|| of(TallyKind::Comparison)),
+        categories: list(By::Category, TallyKind::Category),
+        weaknesses: list(By::Cwe, TallyKind::Cwe),
+        reviewer_agreement: pairs(By::Reviewer, TallyKind::Reviewer),
+        judge_agreement: pairs(By::Judge, TallyKind::Judge),
+        calls: sums.calls,
+    }
 }
 
 #[cfg(test)]
@@ -237,7 +222,7 @@ mod tests {
         let schema = jsonschema::validator_for(&schema).expect("a schema");
         let folder = tempfile::tempdir().expect("a folder");
         let journal = Journal::open(&folder.path().join("history.db")).expect("a history");
-        let mut found = statistics(&journal, None, None).expect("statistics");
+        let mut found = all(&journal).expect("statistics");
         let tally = FindingTally {
             raised: 3,
             disputed: 2,

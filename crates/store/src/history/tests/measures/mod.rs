@@ -1,5 +1,6 @@
 //! Tests that the database contains the correct measures for random events and for histories of earlier schemas.
 
+mod changed;
 mod fold;
 mod reused;
 
@@ -302,6 +303,31 @@ fn finished(
     })
 }
 
+/// The events of the operations, which `fold` follows.
+fn events(ops: &[Op], fold: &mut Fold) -> Vec<Event> {
+    let mut seqs = [0; RUNS];
+    let mut events = Vec::new();
+    let mut record = |run: usize, second: i64, kind: EventKind| {
+        seqs[run] += 1;
+        let at = Timestamp::from_second(second).unwrap();
+        let run_id = super::run(&run.to_string());
+        events.push(Event {
+            run: run_id,
+            seq: seqs[run],
+            at,
+            kind,
+        });
+    };
+    let start = 1_790_000_000;
+    (0..RUNS).for_each(|run| record(run, start, started_with(agents())));
+    for (second, op) in (start..).step_by(25_000).zip(ops) {
+        if let Some((run, kind)) = fold.apply(op, second / 86_400) {
+            record(run, second, kind);
+        }
+    }
+    events
+}
+
 /// Returns all sums in the database.
 fn tallies(journal: &Journal) -> BTreeMap<(TallyKind, String), FindingTally> {
     TallyKind::ALL
@@ -342,19 +368,8 @@ proptest! {
         let db = recover::empty().unwrap();
         let building = db.unchecked_transaction().unwrap();
         let mut fold = Fold::default();
-        let mut seqs = [0; RUNS];
-        let mut record = |run: usize, second: i64, kind: EventKind| {
-            seqs[run] += 1;
-            let at = Timestamp::from_second(second).unwrap();
-            let event = Event { run: super::run(&run.to_string()), seq: seqs[run], at, kind };
+        for event in events(&ops, &mut fold) {
             projections::apply(&building, &event).unwrap();
-        };
-        let start = 1_790_000_000;
-        (0..RUNS).for_each(|run| record(run, start, started_with(agents())));
-        for (second, op) in (start..).step_by(25_000).zip(&ops) {
-            if let Some((run, kind)) = fold.apply(op, second / 86_400) {
-                record(run, second, kind);
-            }
         }
         building.commit().unwrap();
         let journal = Journal::of(db, PathBuf::new());

@@ -1,0 +1,211 @@
+//! The lists and sums over all repositories that the role sees.
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use postgres::Row;
+use postgres::types::ToSql;
+
+use super::{Server, apart};
+use crate::history::queries::measures::{COUNTS, Sums, tally};
+use crate::history::queries::rows::{DisputeFilter, RulingFilter};
+use crate::history::shared_log::{LoggedDispute, LoggedRun, SharedLogError};
+use glee_model::domain::{AgreementCount, CallGroup, ExitReason, FindingTally, RunId, TallyKind};
+use glee_model::rules::measures::{CallSums, dollars};
+
+impl Server {
+    /// Returns the newest runs of all repositories that the role sees, newest first.
+    pub fn runs(&self, recent: u32) -> Result<Vec<LoggedRun>, SharedLogError> {
+        let sql = "SELECT p.title, r.id, (extract(epoch FROM r.started) * 1000000)::bigint,
+                (extract(epoch FROM r.ended) * 1000000)::bigint, r.exit, r.target, r.by::text,
+                r.ended IS NULL AND glee.is_held(r.repository, r.id)
+            FROM glee.run r JOIN glee.repository p ON p.id = r.repository ORDER BY r.started DESC LIMIT $1";
+        let rows = self.query(sql, &[&i64::from(recent)])?;
+        Ok(rows.iter().filter_map(logged_run).collect())
+    }
+
+    /// Returns the disputes of all repositories that the role sees, newest first.
+    pub fn disputes(&self, filter: &DisputeFilter) -> Result<Vec<LoggedDispute>, SharedLogError> {
+        let DisputeFilter {
+            recent,
+            open_only,
+            ruling,
+            reviewer,
+            since,
+            // Numbers and settled disputes are asked for in one repository only.
+            settled_only: _,
+            before: _,
+        } = filter;
+        let mut sql = String::from(
+            "SELECT p.title, d.body FROM glee.dispute d JOIN glee.repository p ON p.id = d.repository WHERE true",
+        );
+        let mut values: Vec<Box<dyn ToSql + Sync + Send>> = Vec::new();
+        let mut add = |condition: &str, value: Box<dyn ToSql + Sync + Send>| {
+            values.push(value);
+            let number = format!("${}", values.len());
+            sql += &format!(" AND {}", condition.replace('?', &number));
+        };
+        match ruling {
+            Some(RulingFilter::Word(word)) => add("d.ruling = ?", Box::new(word.as_str())),
+            Some(RulingFilter::Disposition(kind)) => add("d.disposition = ?", Box::new(*kind)),
+            None => {}
+        }
+        if let Some(reviewer) = reviewer {
+            add("d.raisers @> ?", Box::new(vec![reviewer.clone()]));
+        }
+        if let Some(since) = since {
+            add(
+                "d.opened >= ?::text::timestamptz",
+                Box::new(since.to_string()),
+            );
+        }
+        if *open_only {
+            sql += " AND d.open";
+        }
+        sql += " ORDER BY d.opened DESC, d.number DESC, d.repository";
+        if let Some(recent) = recent {
+            sql += &format!(" LIMIT {recent}");
+        }
+        let values: Vec<&(dyn ToSql + Sync)> =
+            values.iter().map(|value| value.as_ref() as _).collect();
+        let rows = self.query(&sql, &values)?;
+        Ok(rows.iter().filter_map(logged_dispute).collect())
+    }
+
+    /// Returns the sums of all repositories that the role sees, since the day `since` (UTC). `group` is by what calls are
+    /// added up.
+    pub fn sums(
+        &self,
+        group: Option<CallGroup>,
+        since: Option<Date>,
+    ) -> Result<Sums, SharedLogError> {
+        let since = match since {
+            Some(day) if day.year() > 0 => day.to_string(),
+            _ => "-infinity".to_owned(),
+        };
+        let rows = self.query(
+            &format!(
+                "SELECT kind, name, {} FROM glee.tally WHERE kind <> 'call' AND day >= $1::text::date
+                 GROUP BY kind, name",
+                sums(COUNTS.len())
+            ),
+            &[&since],
+        )?;
+        let mut tallies = TallyKind::ALL.map(|kind| (kind, Vec::new()));
+        let mut agreements = [TallyKind::Reviewer, TallyKind::Judge].map(|kind| (kind, Vec::new()));
+        for row in &rows {
+            let (kind, names): (&str, Vec<String>) = (row.get(0), row.get(1));
+            let count = |index| number(row, 2 + index).unwrap_or(0);
+            let is = |of: TallyKind| of.as_str() == kind;
+            match <[String; 1]>::try_from(names) {
+                Ok([name]) => {
+                    let tally = tally(std::array::from_fn(count));
+                    let list = tallies.iter_mut().find(|(kind, _)| is(*kind));
+                    if let Some((_, list)) = list.filter(|_| tally != FindingTally::default()) {
+                        list.push((name, tally));
+                    }
+                }
+                Err(names) => {
+                    let list = agreements.iter_mut().find(|(kind, _)| is(*kind));
+                    if let (Some((_, list)), Ok(between), 1..) =
+                        (list, <[String; 2]>::try_from(names), count(0))
+                    {
+                        list.push(AgreementCount {
+                            between,
+                            compared: count(0),
+                            agreed: count(1),
+                        });
+                    }
+                }
+            }
+        }
+        for (_, list) in &mut tallies {
+            list.sort_by(|(one, _), (other, _)| one.cmp(other));
+        }
+        for (_, list) in &mut agreements {
+            list.sort_by(|one, other| one.between.cmp(&other.between));
+        }
+        Ok(Sums {
+            tallies: tallies.into(),
+            agreements: agreements.into(),
+            calls: group.map(|group| self.calls(group, &since)).transpose()?,
+        })
+    }
+
+    fn calls(&self, group: CallGroup, since: &str) -> Result<Vec<CallSums>, SharedLogError> {
+        let name = match group {
+            CallGroup::Day => "day::text",
+            CallGroup::Week => "to_char(day, 'IYYY-\"W\"IW')",
+            CallGroup::Month => "to_char(day, 'YYYY-MM')",
+            CallGroup::Agent => "name[1]",
+            CallGroup::Role => "name[2]",
+        };
+        let sql = format!(
+            "SELECT {name}, {} FROM glee.tally WHERE kind = 'call' AND day >= $1::text::date
+             GROUP BY 1 HAVING sum(counts[1]) > 0",
+            sums(6)
+        );
+        let rows = self.query(&sql, &[&since])?;
+        let mut sums: Vec<CallSums> = Vec::from_iter(rows.iter().map(|row| CallSums {
+            name: row.get(0),
+            calls: number(row, 1).unwrap_or(0),
+            unpriced_calls: number(row, 2).unwrap_or(0),
+            millis: number(row, 3).unwrap_or(0),
+            input_tokens: number(row, 4),
+            output_tokens: number(row, 5),
+            usd: number(row, 6).map(dollars),
+        }));
+        sums.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(sums)
+    }
+
+    fn query(&self, sql: &str, values: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>, SharedLogError> {
+        apart(|| {
+            let rows = self.connect()?.query(sql, values);
+            rows.map_err(|error| self.failed(error))
+        })
+    }
+}
+
+/// Returns `None` for a row that a newer version of Glee wrote in another form.
+fn logged_run(row: &Row) -> Option<LoggedRun> {
+    let time = |column| {
+        let micros: Option<i64> = row.try_get(column).ok()?;
+        micros.and_then(|micros| Timestamp::from_microsecond(micros).ok())
+    };
+    let exit: Option<String> = row.try_get(4).ok()?;
+    Some(LoggedRun {
+        repository: row.try_get(0).ok()?,
+        run: RunId(row.try_get(1).ok()?),
+        started: time(2)?,
+        ended: time(3),
+        exit: exit.and_then(|exit| serde_json::from_str::<ExitReason>(&exit).ok()),
+        target: row.try_get(5).ok()?,
+        by: row.try_get(6).ok()?,
+        works: row.try_get(7).ok()?,
+    })
+}
+
+/// Returns `None` for a row that a newer version of Glee wrote in another form.
+fn logged_dispute(row: &Row) -> Option<LoggedDispute> {
+    Some(LoggedDispute {
+        repository: row.try_get(0).ok()?,
+        row: serde_json::from_str(row.try_get(1).ok()?).ok()?,
+    })
+}
+
+/// The columns with the sums of the first counts of a day. A sum that a column cannot hold is cut.
+fn sums(counts: usize) -> String {
+    let sums = (1..=counts).map(|count| {
+        // `least` disregards NULL, which stands for a number that is unknown.
+        format!(
+            "nullif(least(coalesce(sum(counts[{count}]), -1), {}), -1)::bigint",
+            i64::MAX
+        )
+    });
+    sums.collect::<Vec<_>>().join(", ")
+}
+
+fn number(row: &Row, column: usize) -> Option<u64> {
+    let number: Option<i64> = row.get(column);
+    number.map(|number| number.max(0).unsigned_abs())
+}
