@@ -77,6 +77,7 @@ enum Command {
     Hook(settings::hook::Args),
     Integrate(settings::integrate::Args),
     Server(settings::server::Args),
+    Worker(work::worker::Args),
     Doctor(settings::doctor::Args),
     Completions(tools::completions::Args),
     Man(tools::man::Args),
@@ -233,6 +234,7 @@ fn run(command: &Command, globals: &Globals) -> CommandResult {
         Command::Hook(args) => settings::hook::run(args, globals),
         Command::Integrate(args) => settings::integrate::run(args, globals),
         Command::Server(args) => settings::server::run(args, globals),
+        Command::Worker(args) => work::worker::run(args, globals),
         Command::Doctor(args) => settings::doctor::run(args, globals),
         Command::Completions(args) => tools::completions::run(args),
         Command::Man(args) => tools::man::run(args, program(help::WIDEST)),
@@ -334,6 +336,8 @@ mod tests {
         "config schema",
         "agents schema",
         "server init",
+        "server limit",
+        "worker",
     ];
 
     #[test]

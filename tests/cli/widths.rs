@@ -193,6 +193,8 @@ const OTHERS: &[(&str, &str)] = &[
         "server init",
         "needs a database: `tests/programs/server.rs` reads it",
     ),
+    ("server limit", "prints nothing: `tests/fleet` sets a limit"),
+    ("worker", "needs a database: `tests/fleet` runs it"),
     (
         "serve",
         "prints an address with a token until it is stopped",

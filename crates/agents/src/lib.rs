@@ -21,6 +21,7 @@ pub use adapters::registry::AdapterKind;
 pub use adapters::{Adapter, Invocation, Output, ParsedOutput, ProgressEvent};
 pub use calls::agents::{Agents, Cooldown};
 pub use calls::call::{AnswerText, Call, CallOutcome, Session};
+pub use calls::permits::Permits;
 pub use calls::project_commands::CommandInput;
 pub use error::AgentError;
 pub use failure::command_line;

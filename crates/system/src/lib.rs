@@ -1,5 +1,5 @@
-//! Opens files after a type check, creates private files and folders, writes logs, finds certificates,
-//! and encodes addresses.
+//! Opens files after a type check, creates private files and folders, writes logs, finds certificates, keeps the lease of a worker
+//! process, and encodes addresses.
 
 #[cfg(windows)]
 compile_error!(
@@ -10,6 +10,8 @@ compile_error!(
 pub mod certificates;
 #[cfg(not(windows))]
 pub mod files;
+#[cfg(not(windows))]
+pub mod lease;
 #[cfg(not(windows))]
 pub mod log;
 #[cfg(not(windows))]

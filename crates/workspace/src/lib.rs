@@ -23,8 +23,8 @@ pub mod worktree;
 
 pub use error::{Result, WorkspaceError};
 pub use git::{
-    BlockPlace, ChangeSource, FetchedChange, HistoryPlace, HooksFolder, Identity, PushedCommits,
-    PushedRef, RulingFile,
+    BlockPlace, ChangeSource, FetchedChange, HistoryPlace, HooksFolder, Identity, MirrorTree,
+    PushedCommits, PushedRef, RulingFile,
 };
 pub use guard::{
     Bound, ChangeKind, ChangedSubject, ControlFiles, ObservedChange, QueueSubject, QueuedRun,

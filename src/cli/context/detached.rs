@@ -54,7 +54,7 @@ pub(crate) fn start(
     outputs: &Outputs,
     prepare: impl FnOnce(&mut Command),
 ) -> CommandResult {
-    refuse_report(outputs)?;
+    refuse_report(outputs, "--detach")?;
     let workspace = place::workspace(globals)?;
     let journal = history::open(globals, &workspace)?;
     let run = review::new_run();
@@ -94,8 +94,8 @@ pub(crate) fn start(
     })
 }
 
-/// Fails if a report is to be printed that is not there yet.
-fn refuse_report(outputs: &Outputs) -> Result<(), CommandError> {
+/// Fails if a report is to be printed that is not there yet when a command with `flag` returns.
+pub(crate) fn refuse_report(outputs: &Outputs, flag: &str) -> Result<(), CommandError> {
     let what = match outputs.stdout {
         _ if outputs.is_opened => "--web".to_owned(),
         Format::Text | Format::Json | Format::Jsonl | Format::Agent => return Ok(()),
@@ -107,7 +107,7 @@ fn refuse_report(outputs: &Outputs) -> Result<(), CommandError> {
         ),
         None => "open it later with `glee runs show --web`".to_owned(),
     };
-    let message = format!("`--detach` returns before there is a report, and `{what}` wants one");
+    let message = format!("`{flag}` returns before there is a report, and `{what}` wants one");
     Err(CommandError::usage(message).hint(hint))
 }
 
@@ -142,7 +142,8 @@ pub(crate) fn enqueue(
     run: &RunId,
     subject: Option<QueueSubject>,
 ) -> Result<Option<QueuedRun>, CommandError> {
-    if globals.detached.is_none() {
+    // Nobody else works in the tree of a worker's run.
+    if globals.detached.is_none() || globals.fence.is_some() {
         return Ok(None);
     }
     if journal.length(run)? > 0 {

@@ -10,6 +10,7 @@ use crate::cli::ui::screen::{Screen, Verbosity, speaks_utf8};
 use crate::cli::ui::stream;
 use glee_model::domain::RunId;
 use glee_protocol::{secrets, text::printable};
+use glee_store::history::submission::CarriedRun;
 
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Global options")]
@@ -41,6 +42,9 @@ pub(crate) struct Globals {
     /// Glee sets this option when it starts itself again: this process is the detached run with this id
     #[arg(long, value_name = "RUN", hide = true, value_parser = run_id)]
     pub(crate) detached: Option<RunId>,
+    /// Glee sets this option when a worker starts it: this process carries the detached run under this fence
+    #[arg(long, value_name = "FENCE", hide = true, requires = "detached")]
+    pub(crate) fence: Option<i32>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -58,6 +62,14 @@ fn run_id(text: &str) -> Result<RunId, String> {
 }
 
 impl Globals {
+    /// The run that this process carries as a worker.
+    pub(crate) fn claim(&self) -> Option<CarriedRun> {
+        Some(CarriedRun {
+            run: self.detached.clone()?,
+            fence: self.fence?,
+        })
+    }
+
     pub(crate) fn directory(&self) -> PathBuf {
         self.directory.clone().unwrap_or_else(|| PathBuf::from("."))
     }

@@ -13,6 +13,7 @@ use glee_store::history::JournalError;
 use glee_store::history::replica;
 use glee_store::history::shared_log::RepositoryNames;
 use glee_store::history::store::{self, Journal};
+use glee_store::history::submission::CarriedRun;
 use glee_system::log;
 use glee_workspace::HistoryPlace;
 use glee_workspace::root::Workspace;
@@ -136,6 +137,8 @@ struct Place {
     path: PathBuf,
     /// The server whose log the file follows, and the names of the repository there.
     server: Option<(Server, RepositoryNames)>,
+    /// The run that this process carries as a worker, which opens the log.
+    claim: Option<CarriedRun>,
 }
 
 fn find(
@@ -147,6 +150,7 @@ fn find(
         return Ok(Place {
             path: path.map_err(|error| CommandError::usage(error.to_string()))?,
             server: None,
+            claim: None,
         });
     }
     let HistoryPlace { key, names, .. } = repository()?;
@@ -155,8 +159,13 @@ fn find(
         Some(server) => Place {
             path: replica::replica_of(&path),
             server: Some((server, names)),
+            claim: globals.claim(),
         },
-        None => Place { path, server: None },
+        None => Place {
+            path,
+            server: None,
+            claim: None,
+        },
     })
 }
 
@@ -180,6 +189,14 @@ impl Place {
         let Some((server, names)) = &self.server else {
             return Ok(None);
         };
+        if let Some(claim) = &self.claim {
+            // A worker serves tenants that have a repository each with the same names.
+            let (repository, log) = server.carried_log(claim)?;
+            let folder = self.path.ancestors().nth(2).unwrap_or(&self.path);
+            let folder = folder.with_added_extension(repository.to_string());
+            let path = replica::replica_of(&folder.join(store::DATABASE));
+            return Journal::following(&path, log).map(Some);
+        }
         let log = server.log(names, creates)?;
         log.map(|log| Journal::following(&self.path, log))
             .transpose()

@@ -9,6 +9,7 @@ pub(crate) mod history;
 pub(crate) mod input;
 pub(crate) mod names;
 pub(crate) mod output;
+pub(crate) mod permits;
 pub(crate) mod place;
 pub(crate) mod ruler;
 pub(crate) mod server;

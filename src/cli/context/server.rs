@@ -62,9 +62,11 @@ mod without {
     use glee_model::domain::CallGroup;
     use glee_store::history::DisputeFilter;
     use glee_store::history::queries::measures::Sums;
+    use glee_store::history::queue::Queue;
     use glee_store::history::shared_log::{
         Log, LoggedDispute, LoggedRun, RepositoryNames, SharedLogError,
     };
+    use glee_store::history::submission::CarriedRun;
 
     pub(crate) enum NoServer {}
 
@@ -100,6 +102,21 @@ mod without {
             _: Option<CallGroup>,
             _: Option<Date>,
         ) -> Result<Sums, SharedLogError> {
+            match *self {}
+        }
+
+        pub(crate) fn carried_log(
+            &self,
+            _: &CarriedRun,
+        ) -> Result<(i32, Box<dyn Log>), SharedLogError> {
+            match *self {}
+        }
+
+        pub(crate) fn queue(&self) -> Result<Box<dyn Queue>, SharedLogError> {
+            match *self {}
+        }
+
+        pub(crate) fn limit(&self, _: &str, _: Option<i32>) -> Result<(), SharedLogError> {
             match *self {}
         }
 

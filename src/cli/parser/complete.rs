@@ -65,6 +65,7 @@ fn here() -> Globals {
         history: None,
         trust: None,
         detached: None,
+        fence: None,
     }
 }
 

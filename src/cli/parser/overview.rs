@@ -17,11 +17,12 @@ const FIRST: [Group; 2] = [
     ("Set up", &["init", "connect", "agents", "config", "doctor"]),
 ];
 
-const MORE: [Group; 5] = [
+const MORE: [Group; 6] = [
     ("Agreement", &["consensus", "gate"]),
     ("Watching", &["watch", "emit"]),
     ("Outside", &["answer", "hook", "integrate", "mcp", "serve"]),
-    ("Records", &["stats", "keep", "trust", "rules", "server"]),
+    ("Records", &["stats", "keep", "trust", "rules"]),
+    ("Fleet", &["server", "worker"]),
     (
         "Tools",
         &[

@@ -43,7 +43,9 @@ fn with_fix(given: Vec<String>) -> Vec<String> {
 pub(crate) fn of_plan(plan: &Plan, folder: &Path, history: Option<&Path>) -> Option<String> {
     let target = plan.target_args.clone()?;
     let mut words = Vec::new();
-    if folder.canonicalize().ok()? != Path::new(&plan.root) {
+    // The tree of a run that was made on another machine is not here.
+    let root = Path::new(&plan.root);
+    if folder.canonicalize().ok()? != root && root.is_dir() {
         words.extend(["-C".to_owned(), plan.root.clone()]);
     }
     if let Some(history) = history {

@@ -10,6 +10,7 @@ use tokio::sync::{Mutex, OnceCell};
 use crate::Execute;
 use crate::calls::checkouts::BaseRun;
 use crate::calls::outage::Services;
+use crate::calls::permits::Permits;
 use crate::calls::state_cache::StateCache;
 
 #[derive(Clone)]
@@ -21,6 +22,8 @@ pub struct Agents {
     pub(crate) services: Services,
     /// The checkouts in which commands of the project run. `None` if all commands run in the tree.
     pub base: Option<Arc<BaseRun>>,
+    /// `None` if calls need no permits.
+    pub(crate) permits: Option<Arc<dyn Permits>>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -26,6 +26,7 @@ use crate::{
 use glee_builtin as builtin;
 use glee_model::domain::{Agent, CallMetadata, FailureKind, Usage};
 use glee_protocol::text::printable;
+use glee_system::lease;
 
 impl Agents {
     pub fn new(runner: Arc<dyn Execute>) -> Self {
@@ -35,6 +36,7 @@ impl Agents {
             known: Arc::default(),
             services: Services::default(),
             base: None,
+            permits: None,
         }
     }
 
@@ -249,6 +251,11 @@ impl Agents {
             }
             (call.activity)(&format!("{kind} is available again in {}", seconds(wait)));
             call.pause(wait).await?;
+        }
+        let _permit = self.permit(call).await?;
+        // A worker that was suspended learns first whether another one carries the run instead.
+        while !lease::holds() {
+            call.pause(Duration::from_millis(100)).await?;
         }
         let started = Instant::now();
         let mut record = None;
@@ -504,7 +511,7 @@ fn log_end(outcome: &CallOutcome, ms: u64) {
 }
 
 impl Call {
-    async fn pause(&self, wait: Duration) -> Result<(), AgentError> {
+    pub(super) async fn pause(&self, wait: Duration) -> Result<(), AgentError> {
         tokio::select! {
             () = tokio::time::sleep(wait) => Ok(()),
             () = self.stop.stopped() => {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 
@@ -76,6 +77,11 @@ impl Agents {
         cooldown: Option<Cooldown>,
         now: Timestamp,
     ) {
+        if let Some(cooldown) = &cooldown
+            && let Ok(time) = Duration::try_from(cooldown.until.duration_since(now))
+        {
+            self.cool(agent, time);
+        }
         let Some(key) = key(kind, agent) else { return };
         if cooldown.is_none() && self.cooldown(kind, agent, now).is_none() {
             return;

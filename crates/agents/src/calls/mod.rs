@@ -10,6 +10,8 @@ pub mod demonstration;
 pub(crate) mod error_classifier;
 pub(crate) mod instead;
 pub(crate) mod outage;
+pub mod permits;
+mod permitted;
 pub mod price;
 pub mod project_commands;
 pub(crate) mod rate_limit_reset;

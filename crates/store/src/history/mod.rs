@@ -13,6 +13,7 @@ mod open;
 mod process;
 pub mod projections;
 pub mod queries;
+pub mod queue;
 mod record;
 pub mod recover;
 pub mod redacted;
@@ -22,6 +23,7 @@ pub mod server;
 pub mod shared_log;
 pub mod store;
 mod stored_id;
+pub mod submission;
 
 #[cfg(test)]
 mod tests;

@@ -79,7 +79,11 @@ impl Journal {
 
     /// Whether the run was made on another machine.
     pub fn is_elsewhere(&self, run: &RunId) -> Result<bool, JournalError> {
-        Ok(self.log.is_some() && !self.folder_of(run).is_dir() && self.length(run)? > 0)
+        let may_be_elsewhere = self
+            .log
+            .as_ref()
+            .is_some_and(|log| !log.carries(run) && !self.folder_of(run).is_dir());
+        Ok(may_be_elsewhere && self.length(run)? > 0)
     }
 
     /// Fails if the run was made on another machine.

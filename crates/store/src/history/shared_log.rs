@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::history::queries::rows::DisputeRow;
+use crate::history::submission::SubmissionState;
 use glee_model::domain::{Advice, ExitReason, RunId};
 
 /// A record, as the table `event` has it. `at` is the text whose bytes the hash covers.
@@ -43,8 +44,11 @@ pub struct LoggedRun {
     /// Whether a process on some machine works on the run.
     pub works: bool,
     pub target: String,
-    /// The role of the database that recorded the start of the run.
+    /// The role of the database that submitted the run, or recorded its start.
     pub by: String,
+    /// How far a run is that was submitted to the workers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub submission: Option<SubmissionState>,
 }
 
 /// A dispute in the list of all repositories.
@@ -110,6 +114,8 @@ pub trait Log: fmt::Debug + Send {
     fn release(&self);
     /// Returns at most `most` records in their order, beginning with the record `first`.
     fn records(&self, first: i64, most: u32) -> Result<Vec<LogRecord>, SharedLogError>;
+    /// Whether this process works on the run as a worker.
+    fn carries(&self, run: &RunId) -> bool;
     /// Makes this connection the one that works on the run. Returns false if another one does.
     fn hold(&self, run: &RunId) -> Result<bool, SharedLogError>;
     /// Whether a process on any machine works on the run.
@@ -150,6 +156,9 @@ pub enum SharedLogError {
     /// The connection that held the run was lost, and another process holds the run now.
     #[error("another process took over run {}", .0.short())]
     Taken(RunId),
+    /// The lease of a worker ended, and another worker carries the run.
+    #[error("another worker took over the run")]
+    TakenOver,
     #[error("other machines cannot recognise this repository, because it has no commit")]
     Nameless,
     #[error("record {0} of the server's log was altered")]
@@ -185,6 +194,7 @@ impl Advice for SharedLogError {
             Self::Newer { .. } | Self::Unknown(_) => "update Glee",
             Self::Address(_) => "write it as postgres://user@host/database",
             Self::Taken(_) => "`glee runs` says how far it is",
+            Self::TakenOver => "`glee runs --all` names the worker",
             Self::Nameless => "make the first commit, or give the repository a name: `glee config set project.id <id>`; GLEE_SERVER=none keeps its \
                  history on this machine",
             Self::Altered(_) => "restore the database from a backup; a role that Glee uses cannot alter a record",
@@ -195,7 +205,7 @@ impl Advice for SharedLogError {
     fn exit(&self) -> ExitReason {
         match self {
             Self::Address(_) | Self::Nameless => ExitReason::Usage,
-            Self::Taken(_) => ExitReason::Locked,
+            Self::Taken(_) | Self::TakenOver => ExitReason::Locked,
             Self::Away { .. }
             | Self::Refused { .. }
             | Self::Untrusted { .. }

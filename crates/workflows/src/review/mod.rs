@@ -176,6 +176,25 @@ pub async fn resume(
     rest(review).await
 }
 
+/// Goes on with a run that a worker on another machine began. `plan` is the recorded one, and `target` is selected again
+/// from the same commits. Fails for the same reasons as [`start`].
+pub async fn take_over(
+    setup: RunSetup,
+    resolver: Box<dyn DisputeResolver>,
+    run: RunId,
+    plan: Plan,
+    target: Target,
+) -> Result<EndedReview, RunError> {
+    let folder = setup.journal.transcripts(&run)?;
+    let mut sources = Sources::new(&folder, setup.settings.redaction.into());
+    let guidelines = Guidelines::read(&setup.workspace, &setup.settings, &plan)?;
+    sources
+        .keep_guidelines(guidelines)
+        .and_then(|()| sources.keep(1, target.files))
+        .map_err(RunError::Sources)?;
+    resume(setup, resolver, run, None, Vec::new()).await
+}
+
 /// Continues an ended run for a fix request. The coder receives only the findings of the fix request. The changes
 /// are checked by the reviewers that raised the findings. Disputes remain open. Fails for the same reasons as
 /// [`start`].

@@ -307,7 +307,7 @@ fn steers(path: &str) -> bool {
 
 /// The arguments of a `git fetch` that changes no ref, starts no maintenance, and uses no transport that runs a
 /// command.
-const QUIET: [&str; 20] = [
+pub(super) const QUIET: [&str; 20] = [
     "-c",
     "gc.auto=0",
     "-c",

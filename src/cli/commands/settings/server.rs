@@ -38,10 +38,44 @@ database keeps what it has.")]
         #[arg(long, value_name = "ROLES", value_delimiter = ',', value_parser = tenant)]
         tenants: Vec<String>,
     },
+    /// Set how many requests to a vendor all workers make at once
+    #[command(after_help = "\
+Examples:
+  glee server limit claude 16     no more than 16 requests at once
+  glee server limit claude off    any number
+
+The address is that of the setting `server`, with a role that owns the tables of Glee.")]
+    Limit {
+        /// A program that Glee knows, such as `claude`, the address of a model's server, or the file name of a command
+        vendor: String,
+        /// The maximum number, or `off`
+        #[arg(value_name = "N|off", value_parser = permits)]
+        permits: Permits,
+    },
+}
+
+/// The maximum number of requests at once; `None` for any number.
+#[derive(Clone, Copy, Debug)]
+struct Permits(Option<i32>);
+
+fn permits(text: &str) -> Result<Permits, String> {
+    match text {
+        "off" => Ok(Permits(None)),
+        text => match text.parse() {
+            Ok(permits @ 1..) => Ok(Permits(Some(permits))),
+            _ => Err("give a number above 0, or `off`".to_owned()),
+        },
+    }
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
-    let Command::Init { address, tenants } = &args.command;
+    let (address, tenants) = match &args.command {
+        Command::Init { address, tenants } => (address, tenants),
+        Command::Limit { vendor, permits } => {
+            server::required(globals)?.limit(vendor, permits.0)?;
+            return Ok(ExitReason::Clean);
+        }
+    };
     let server = match address {
         Some(address) => server::at(address)?,
         None => server::required(globals)?,

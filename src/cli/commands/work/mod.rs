@@ -10,3 +10,4 @@ pub(crate) mod pr;
 pub(crate) mod review;
 pub(crate) mod steering;
 pub(crate) mod watch;
+pub(crate) mod worker;

@@ -5,6 +5,7 @@ use jiff::civil::Date;
 use postgres::Row;
 use postgres::types::ToSql;
 
+use super::queue::{STATE, state};
 use super::{Server, apart};
 use crate::history::queries::measures::{COUNTS, Sums, tally};
 use crate::history::queries::rows::{DisputeFilter, RulingFilter};
@@ -15,11 +16,23 @@ use glee_model::rules::measures::{CallSums, dollars};
 impl Server {
     /// Returns the newest runs of all repositories that the role sees, newest first.
     pub fn runs(&self, recent: u32) -> Result<Vec<LoggedRun>, SharedLogError> {
-        let sql = "SELECT p.title, r.id, (extract(epoch FROM r.started) * 1000000)::bigint,
-                (extract(epoch FROM r.ended) * 1000000)::bigint, r.exit, r.target, r.by::text,
-                r.ended IS NULL AND glee.is_held(r.repository, r.id)
-            FROM glee.run r JOIN glee.repository p ON p.id = r.repository ORDER BY r.started DESC LIMIT $1";
-        let rows = self.query(sql, &[&i64::from(recent)])?;
+        let columns = format!(
+            "SELECT p.title, coalesce(r.id, s.run), (extract(epoch FROM coalesce(r.started, s.submitted)) * 1000000)::bigint,
+                (extract(epoch FROM r.ended) * 1000000)::bigint, r.exit, coalesce(r.target, array_to_string(s.args, ' ')),
+                coalesce(s.by, r.by)::text, r.ended IS NULL AND glee.works(r.repository, r.id), s.run IS NOT NULL, {STATE}"
+        );
+        // What has begun, and what waits to begin.
+        let sql = format!(
+            "{columns} FROM (SELECT * FROM glee.run ORDER BY started DESC LIMIT $1) r
+                JOIN glee.repository p ON p.id = r.repository
+                LEFT JOIN glee.submission s ON s.run = r.id AND s.repository = r.repository
+            UNION ALL {columns} FROM (SELECT * FROM glee.submission w WHERE NOT EXISTS
+                (SELECT 1 FROM glee.run b WHERE b.id = w.run AND b.repository = w.repository)
+                    ORDER BY submitted DESC LIMIT $1) s
+                JOIN glee.repository p ON p.id = s.repository LEFT JOIN glee.run r ON false
+            ORDER BY 3 DESC LIMIT $1"
+        );
+        let rows = self.query(&sql, &[&i64::from(recent)])?;
         Ok(rows.iter().filter_map(logged_run).collect())
     }
 
@@ -158,7 +171,11 @@ impl Server {
         Ok(sums)
     }
 
-    fn query(&self, sql: &str, values: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>, SharedLogError> {
+    pub(super) fn query(
+        &self,
+        sql: &str,
+        values: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>, SharedLogError> {
         apart(|| {
             let rows = self.connect()?.query(sql, values);
             rows.map_err(|error| self.failed(error))
@@ -181,7 +198,11 @@ fn logged_run(row: &Row) -> Option<LoggedRun> {
         exit: exit.and_then(|exit| serde_json::from_str::<ExitReason>(&exit).ok()),
         target: row.try_get(5).ok()?,
         by: row.try_get(6).ok()?,
-        works: row.try_get(7).ok()?,
+        works: row.try_get::<_, Option<bool>>(7).ok()? == Some(true),
+        submission: match row.try_get(8).ok()? {
+            true => Some(state(row, 9).ok()?),
+            false => None,
+        },
     })
 }
 

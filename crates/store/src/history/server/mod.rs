@@ -1,4 +1,5 @@
-//! The client of a PostgreSQL server that keeps the logs of repositories. `schema.sql` is what the server has.
+//! The client of a PostgreSQL server that keeps the logs of repositories and the runs that wait for a worker. `schema.sql`
+//! and `queue.sql` are what the server has; `pgmq.sql` keeps the messages of the queue.
 //!
 //! One connection serves one command. A run is held by a lock of the connection that appends its events, so a connection
 //! that was lost appends nothing more, and a new one has to get the run first.
@@ -11,18 +12,28 @@ use std::{fmt, io, thread};
 
 use postgres::config::{Host, SslMode};
 use postgres::error::SqlState;
+use postgres::types::ToSql;
 use postgres::{Client, Config, Error, NoTls, Row};
 use rustls::{ClientConfig, RootCertStore};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::history::columns::json;
 use crate::history::shared_log::{Log, LogRecord, RepositoryNames, SharedLogError, SharedViews};
+use crate::history::submission::CarriedRun;
 use glee_model::domain::RunId;
 
 mod lists;
+mod queue;
 
-const SCHEMA: &str = include_str!("schema.sql");
+const SCHEMA: [&str; 3] = [
+    include_str!("schema.sql"),
+    include_str!("pgmq.sql"),
+    include_str!("queue.sql"),
+];
 const VERSION: i32 = 1;
+
+/// The error of `queue.sql` for a worker whose run another worker carries.
+const TAKEN: &str = "GL001";
 
 const CONNECT: Duration = Duration::from_secs(10);
 /// The time after which a connection counts as lost whose packets are not acknowledged.
@@ -104,7 +115,11 @@ impl Server {
                 Err(error) if is_missing(&error) => true,
                 Err(error) => return Err(self.failed(error)),
             };
-            let mut script = String::from(if is_new { SCHEMA } else { "" });
+            let mut script = if is_new {
+                SCHEMA.concat()
+            } else {
+                String::new()
+            };
             for tenant in tenants {
                 // A tenant is an identifier in the first place and a text in the second one; the command admits no quotes.
                 script += &format!(
@@ -144,16 +159,34 @@ impl Server {
             let found = client.query_one(sql, &[project, proven, title, &creates]);
             let found = found.map_err(|error| self.failed(error))?;
             let repository: Option<i32> = found.get(0);
-            Ok(repository.map(|repository| -> Box<dyn Log> {
-                Box::new(ServerLog {
-                    server: self.clone(),
-                    repository,
-                    connection: Mutex::new(Connection {
-                        client: Some(client),
-                        held: Vec::new(),
-                    }),
-                })
-            }))
+            Ok(repository.map(|repository| self.log_of(client, repository, None)))
+        })
+    }
+
+    /// Opens the log of the repository whose run a worker carries. Also returns the number of the repository.
+    pub fn carried_log(&self, carried: &CarriedRun) -> Result<(i32, Box<dyn Log>), SharedLogError> {
+        apart(|| {
+            let mut client = self.connect()?;
+            let found = client.query_one(
+                "SELECT repository FROM glee.claimed($1, $2)",
+                &[&carried.run.0, &carried.fence],
+            );
+            let found = found.map_err(|error| self.failed(error))?;
+            let repository = found.get(0);
+            let log = self.log_of(client, repository, Some(carried.clone()));
+            Ok((repository, log))
+        })
+    }
+
+    fn log_of(&self, client: Client, repository: i32, carried: Option<CarriedRun>) -> Box<dyn Log> {
+        Box::new(ServerLog {
+            server: self.clone(),
+            repository,
+            carried,
+            connection: Mutex::new(Connection {
+                client: Some(client),
+                held: Vec::new(),
+            }),
         })
     }
 
@@ -195,6 +228,9 @@ impl Server {
 
     fn failed(&self, error: Error) -> SharedLogError {
         let server = self.name.clone();
+        if error.code().is_some_and(|code| code.code() == TAKEN) {
+            return SharedLogError::TakenOver;
+        }
         if is_untrusted(&error) {
             let source = Box::new(error);
             return SharedLogError::Untrusted { server, source };
@@ -221,6 +257,9 @@ impl Server {
 struct ServerLog {
     server: Server,
     repository: i32,
+    /// The run that this process carries as a worker. Its fence takes the place of a held run, and of the membership in a
+    /// tenant.
+    carried: Option<CarriedRun>,
     connection: Mutex<Connection>,
 }
 
@@ -298,9 +337,17 @@ impl Log for ServerLog {
     fn begin(&self) -> Result<bool, SharedLogError> {
         self.ask(|client| {
             client.batch_execute("BEGIN")?;
-            client
-                .query_one("SELECT glee.hold($1)", &[&self.repository])?
-                .try_get(0)
+            let held = match &self.carried {
+                Some(CarriedRun { run, fence }) => {
+                    client.query_one("SELECT glee.claim_hold($1, $2)", &[&run.0, fence])
+                }
+                None => client.query_one("SELECT glee.hold($1)", &[&self.repository]),
+            };
+            if held.is_err() {
+                // Without it, the connection would stay in a failed transaction.
+                drop(client.batch_execute("ROLLBACK"));
+            }
+            held?.try_get(0)
         })
     }
 
@@ -321,19 +368,21 @@ impl Log for ServerLog {
         let views = json(views);
         // The function checks that `base` is the newest record, so a hold that was lost meanwhile does no harm.
         self.ask(|client| {
-            client.query_one(
-                "SELECT glee.append($1, $2, $3, $4, $5, $6, $7, $8::text::jsonb)",
-                &[
-                    &self.repository,
-                    &base,
-                    &runs,
-                    &seqs,
-                    &ats,
-                    &bodies,
-                    &hashes,
-                    &views,
-                ],
-            )?;
+            let values: [&(dyn ToSql + Sync); 7] =
+                [&base, &runs, &seqs, &ats, &bodies, &hashes, &views];
+            match &self.carried {
+                Some(CarriedRun { run, fence }) => {
+                    let sql =
+                        "SELECT glee.claim_append($1, $2, $3, $4, $5, $6, $7, $8, $9::text::jsonb)";
+                    let carried: [&(dyn ToSql + Sync); 2] = [&run.0, fence];
+                    client.query_one(sql, &[&carried[..], &values].concat())?;
+                }
+                None => {
+                    let sql = "SELECT glee.append($1, $2, $3, $4, $5, $6, $7, $8::text::jsonb)";
+                    let repository: [&(dyn ToSql + Sync); 1] = [&self.repository];
+                    client.query_one(sql, &[&repository[..], &values].concat())?;
+                }
+            }
             client.batch_execute("COMMIT")
         })
     }
@@ -346,17 +395,33 @@ impl Log for ServerLog {
     }
 
     fn records(&self, first: i64, most: u32) -> Result<Vec<LogRecord>, SharedLogError> {
-        let sql = "SELECT id, run, seq, at, body, prev, hash FROM glee.event
-            WHERE repository = $1 AND id >= $2 ORDER BY id LIMIT $3";
         let most = i64::from(most);
         self.ask(|client| {
-            let rows = client.query(sql, &[&self.repository, &first, &most])?;
+            let rows = match &self.carried {
+                Some(CarriedRun { run, fence }) => client.query(
+                    "SELECT id, run, seq, at, body, prev, hash FROM glee.claim_records($1, $2, $3, $4)",
+                    &[&run.0, fence, &first, &most],
+                )?,
+                None => client.query(
+                    "SELECT id, run, seq, at, body, prev, hash FROM glee.event
+                        WHERE repository = $1 AND id >= $2 ORDER BY id LIMIT $3",
+                    &[&self.repository, &first, &most],
+                )?,
+            };
             rows.iter().map(record).collect()
         })
     }
 
+    fn carries(&self, run: &RunId) -> bool {
+        let carried = self.carried.as_ref();
+        carried.is_some_and(|carried| carried.run == *run)
+    }
+
     fn hold(&self, run: &RunId) -> Result<bool, SharedLogError> {
         self.ask(|_| Ok(()))?;
+        if self.carried.is_some() {
+            return Ok(self.carries(run));
+        }
         let mut connection = self.connection();
         let connection = &mut *connection;
         if connection.held.contains(run) {
@@ -371,10 +436,13 @@ impl Log for ServerLog {
     }
 
     fn is_held(&self, run: &RunId) -> Result<bool, SharedLogError> {
+        if self.carried.is_some() {
+            return Ok(self.carries(run));
+        }
         self.ask(|client| {
-            let held =
-                client.query_one("SELECT glee.is_held($1, $2)", &[&self.repository, &run.0])?;
-            held.try_get(0)
+            let works =
+                client.query_one("SELECT glee.works($1, $2)", &[&self.repository, &run.0])?;
+            works.try_get(0)
         })
     }
 }

@@ -39,6 +39,7 @@ use super::credentials::Credential;
 use super::model::HostError;
 use glee_protocol::secrets;
 use glee_protocol::text::printable;
+use glee_system::lease;
 
 use reply::{Lost, Reply};
 
@@ -362,6 +363,12 @@ impl Transport {
         loop {
             if call.effect == Effect::Creates {
                 self.space();
+            }
+            // A worker that was suspended learns first whether another one publishes instead.
+            while call.method != Method::GET && !lease::holds() {
+                if !self.wait(Duration::from_secs(1)) {
+                    return Err(self.unreachable("the lease of this worker ended"));
+                }
             }
             let (why, wait) = match self.exchange(call, &url) {
                 Ok(reply) => {

@@ -14,6 +14,7 @@ use glee_store::config::settings::Settings;
 use glee_store::history::queries::rows::RunRow;
 use glee_store::history::shared_log::LoggedRun;
 use glee_store::history::store::Journal;
+use glee_store::history::submission::SubmissionState;
 use glee_workflows::review::recorded::view;
 use glee_workflows::review::{self, ReviewPlanError};
 use glee_workspace::TreeId;
@@ -39,12 +40,36 @@ pub(crate) fn logged(runs: &[LoggedRun], look: Style) -> String {
             row.run.short().to_owned(),
             local_time(row.started),
             printable::line(&row.by),
-            how(row.exit, row.works).to_owned(),
+            match &row.submission {
+                None => how(row.exit, row.works).to_owned(),
+                Some(state) => printable::line(&submitted(state)),
+            },
             printable::line(&short_commits(&row.target)),
         ]
     });
     let rows: Vec<_> = [head.map(str::to_owned)].into_iter().chain(rows).collect();
     look.rows(&rows, &[]).concat()
+}
+
+/// How far a submitted run is.
+pub(crate) fn submitted(state: &SubmissionState) -> String {
+    match state {
+        SubmissionState::WaitsForPlace => "waits for a place of its tenant".to_owned(),
+        SubmissionState::Queued => "waits for a worker".to_owned(),
+        SubmissionState::Carried {
+            worker,
+            waits_for: None,
+        } => format!("works on {worker}"),
+        SubmissionState::Carried {
+            worker,
+            waits_for: Some(vendor),
+        } => format!("works on {worker}, waits for {vendor}"),
+        SubmissionState::Stopping => "is being stopped".to_owned(),
+        SubmissionState::Ended { exit, .. } => {
+            let exit = ExitReason::with_code(u8::try_from(*exit).unwrap_or(u8::MAX));
+            how(Some(exit), false).to_owned()
+        }
+    }
 }
 
 /// Returns the id, the start, the mode, the findings, the disputes, the cost, the end and the target of a run.

@@ -6,7 +6,7 @@ mod chosen;
 pub(crate) mod lookup;
 mod prune;
 mod replay;
-mod show;
+pub(crate) mod show;
 mod undo;
 mod wait;
 

@@ -105,6 +105,20 @@ pub(crate) struct Args {
     /// runs wait`)
     #[arg(help_heading = "Action", long, conflicts_with = "dry_run")]
     pub(super) detach: bool,
+    /// Let a worker of the server review, and print the id of the run. The worker sees commits that a remote has (see
+    /// `glee worker`)
+    #[arg(
+        help_heading = "Action",
+        long,
+        conflicts_with_all = ["dry_run", "detach", "worktree"]
+    )]
+    pub(super) submit: bool,
+    /// Wait until the worker has ended the run, print its report, and exit as the run did
+    #[arg(help_heading = "Action", long, requires = "submit")]
+    pub(super) wait: bool,
+    /// Let workers take the run before all that are not urgent
+    #[arg(help_heading = "Action", long, requires = "submit")]
+    pub(super) urgent: bool,
     /// Let the coder work in a git worktree of its own, which begins as this tree is, instead of this tree (see `glee
     /// runs apply`) [default: only with `--detach`]
     #[arg(

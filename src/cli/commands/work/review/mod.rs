@@ -1,6 +1,7 @@
 //! `glee review`: reviews code, hands the findings to the coder, and settles disputes.
 
 mod args;
+mod submit;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,7 +14,7 @@ use jiff::Timestamp;
 use crate::cli::commands::work::{one_off, pr, pr::change::PullRequestChange, steering};
 use crate::cli::context::{
     BasicFormat, CommandContext, CommandError, CommandResult, Format, Globals, Outputs, RunTree,
-    detached, execute, history, place, print, stream,
+    detached, execute, history, permits, place, print, stream,
 };
 use crate::cli::report::fix_command;
 use crate::cli::report::options::FixCommand;
@@ -22,10 +23,11 @@ use crate::cli::ui::dialogs::questions::{self, AskError};
 pub(crate) use args::Args;
 use glee_agents::{Agents, calls::price};
 use glee_model::domain::event::{AtBase, Mode, Plan};
-use glee_model::domain::{Agent, AgentName, ExitReason, Loosened, Role, SkipReason};
+use glee_model::domain::{Agent, AgentName, ExitReason, Loosened, Role, RunId, SkipReason};
 use glee_protocol::text::printable;
-use glee_store::config::settings::Settings;
+use glee_store::config::settings::{Sandbox, Settings};
 use glee_store::history::Journal;
+use glee_workflows::review::recorded::view;
 use glee_workflows::review::{
     self, Preview, ReviewPlanError, code::intent, disputes::rulings,
     disputes::rulings::SharedRulings,
@@ -34,6 +36,9 @@ use glee_workspace::root::Workspace;
 use glee_workspace::{QueueSubject, SelectOptions, Target, TargetSpec};
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
+    if args.submit {
+        return submit::run(args, globals);
+    }
     if !args.detach || globals.detached.is_some() {
         return run_within(args, globals, None);
     }
@@ -106,6 +111,12 @@ impl Args {
         let files = base.as_ref().and_then(steering::Base::steering);
         let (mut settings, own) =
             execute::settings(globals, overrides.clone(), &mut workspace, files)?;
+        let request = change.as_ref().map(|change| &change.on_host.request);
+        if globals.fence.is_some() && request.is_some_and(|request| request.is_fork) {
+            // Nobody of the project has read what a worker reviews.
+            settings.sandbox = Sandbox::Required;
+            settings.review.runners.clear();
+        }
         let mut at_base = BTreeSet::new();
         let mut loosened = Vec::new();
         match &base {
@@ -241,11 +252,20 @@ pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>
         settings,
         ..
     } = subject;
+    let earlier = match globals.claim() {
+        Some(claim) => EarlierWork::find(globals, &workspace, &claim.run)?,
+        None => EarlierWork::default(),
+    };
+    let is_taken_over = earlier.plan.is_some();
+    if let Some(recorded) = earlier.plan {
+        refuse_other_head(&recorded, &plan)?;
+        plan = recorded;
+    }
     let subject = queue_subject(&workspace, &spec, &plan)?;
     let shared = SharedRulings::of_plan(&workspace, &plan)?;
     let edits = rulings::edits(&workspace, &spec, &target, &shared)?;
     plan.own.extend(edits);
-    let agents = execute::programs_of(&plan, &[], &workspace)?;
+    let agents = permits::limited(globals, execute::programs_of(&plan, &[], &workspace)?)?;
     let planned = PlannedReview {
         globals,
         workspace: &workspace,
@@ -257,7 +277,9 @@ pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>
     if let Some(format) = plan_format {
         return planned.dry_run(format, &mut plan);
     }
-    planned.confirm(&plan)?;
+    if !is_taken_over {
+        planned.confirm(&plan)?;
+    }
     let context = CommandContext {
         outputs: &outputs,
         mode: args.mode(),
@@ -285,17 +307,33 @@ pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>
         true => RunTree::new(globals, workspace, &run)?,
         false => RunTree::of_user(workspace),
     };
-    let exit = tree.agents(&mut plan, agents).and_then(|agents| {
-        execute::review(
-            &context,
-            Arc::clone(&tree.workspace),
-            settings,
-            agents,
-            &run,
-            &fix,
-            |setup, resolver| review::start(setup, resolver, run.clone(), plan, target),
-        )
-    });
+    let exit = match earlier.exit {
+        Some(exit) => Ok(exit),
+        None => tree.agents(&mut plan, agents).and_then(|agents| {
+            let tree = Arc::clone(&tree.workspace);
+            let id = run.clone();
+            match is_taken_over {
+                true => execute::review(
+                    &context,
+                    tree,
+                    settings,
+                    agents,
+                    &run,
+                    &fix,
+                    |setup, resolver| review::take_over(setup, resolver, id, plan, target),
+                ),
+                false => execute::review(
+                    &context,
+                    tree,
+                    settings,
+                    agents,
+                    &run,
+                    &fix,
+                    |setup, resolver| review::start(setup, resolver, id, plan, target),
+                ),
+            }
+        }),
+    };
     tree.leave(globals, &run);
     let exit = exit?;
     match change {
@@ -305,6 +343,42 @@ pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>
         Some(_) => Ok(pr::reported_exit(exit, pr.mode, globals)),
         None => Ok(exit),
     }
+}
+
+/// What an earlier worker recorded of the run that this process carries.
+#[derive(Default)]
+struct EarlierWork {
+    plan: Option<Plan>,
+    /// How the run ended, if it did.
+    exit: Option<ExitReason>,
+}
+
+impl EarlierWork {
+    fn find(globals: &Globals, workspace: &Workspace, run: &RunId) -> Result<Self, CommandError> {
+        let journal = history::open(globals, workspace)?;
+        let events = journal.events(run)?;
+        Ok(Self {
+            plan: view::plan(&events),
+            exit: view::exit_now(&events),
+        })
+    }
+}
+
+/// Fails if a pull request has another head commit than the one whose review was begun.
+fn refuse_other_head(recorded: &Plan, now: &Plan) -> Result<(), CommandError> {
+    let head = |plan: &Plan| {
+        plan.pull_request
+            .as_ref()
+            .map(|request| request.head.clone())
+    };
+    if head(recorded) == head(now) {
+        return Ok(());
+    }
+    Err(CommandError::new(
+        ExitReason::AgentFailed,
+        anyhow::Error::msg("the pull request has a new head commit since its review was begun"),
+    )
+    .hint("submit a review of the new commit"))
 }
 
 /// The agents of the plan whose commands run at the commit `base`. The list `own` contains agents that the plan may lack.

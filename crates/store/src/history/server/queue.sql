@@ -1,0 +1,340 @@
+-- The runs that wait for a worker. `glee review --submit` adds them, and `glee worker` takes them. pgmq keeps a message a
+-- run, which is invisible while a lease on it holds. How often the message was read is the fence: what a worker does under
+-- an older fence is refused.
+--
+-- A worker's role has the functions only, and reaches the log of a repository only with the fence of a run that it
+-- carries. Each function locks the message, the submission and the places of the tenant in this order.
+DO $$ BEGIN
+    CREATE ROLE glee_submitter NOLOGIN;
+EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$;
+DO $$ BEGIN
+    CREATE ROLE glee_worker NOLOGIN;
+EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$;
+GRANT glee_reader TO glee_submitter;
+
+SELECT pgmq.create('urgent');
+SELECT pgmq.create('work');
+
+-- After `lease` without a renewal, another worker takes a run over. A run that was claimed `claims` times fails.
+CREATE TABLE glee.fleet (lease interval NOT NULL DEFAULT '60 s', claims int NOT NULL DEFAULT 5);
+INSERT INTO glee.fleet DEFAULT VALUES;
+
+-- How many runs of a tenant are in a queue at once. A later run waits behind so many runs of each other tenant, and not
+-- behind all that they submitted.
+CREATE TABLE glee.places (tenant name PRIMARY KEY, places int NOT NULL DEFAULT 64);
+
+-- `commit` is NULL for a pull request. `msg` is NULL while the run waits for a place; `fence`, `worker` and `until` are
+-- those of the newest claim.
+CREATE TABLE glee.submission (
+    run        text PRIMARY KEY,
+    n          bigint GENERATED ALWAYS AS IDENTITY,
+    repository int NOT NULL REFERENCES glee.repository,
+    tenant     name NOT NULL REFERENCES glee.places,
+    queue      text NOT NULL,
+    by         name NOT NULL DEFAULT session_user,
+    submitted  timestamptz NOT NULL DEFAULT clock_timestamp(),
+    remote     text NOT NULL,
+    commit     text,
+    folder     text NOT NULL,
+    args       text[] NOT NULL,
+    msg        bigint,
+    fence      int,
+    worker     text,
+    until      timestamptz,
+    waits_for  text,
+    stopped    timestamptz,
+    ended      timestamptz,
+    exit       int,
+    failed     text
+);
+CREATE INDEX submission_waiting ON glee.submission (tenant, queue, n) WHERE msg IS NULL AND ended IS NULL;
+CREATE INDEX submission_recent ON glee.submission (submitted DESC);
+CREATE INDEX submission_open ON glee.submission (tenant, queue) WHERE ended IS NULL;
+ALTER TABLE glee.submission ENABLE ROW LEVEL SECURITY;
+CREATE POLICY seen ON glee.submission FOR SELECT USING (repository IN (SELECT id FROM glee.repository));
+
+-- How many calls of a vendor run at once on all workers (NULL: any number), and until when no call begins.
+CREATE TABLE glee.vendor (
+    name       text PRIMARY KEY,
+    permits    int,
+    cool_until timestamptz NOT NULL DEFAULT '-infinity'
+);
+CREATE TABLE glee.permit (
+    vendor text NOT NULL REFERENCES glee.vendor,
+    run    text NOT NULL,
+    fence  int NOT NULL,
+    call   text NOT NULL,
+    until  timestamptz NOT NULL,
+    PRIMARY KEY (vendor, run, fence, call)
+);
+
+-- Puts the first waiting runs of a tenant into their queues, as far as there are places.
+CREATE FUNCTION glee.admit(tenant name) RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    most int; q text; s record;
+BEGIN
+    SELECT p.places INTO most FROM glee.places p WHERE p.tenant = admit.tenant FOR UPDATE;
+    FOREACH q IN ARRAY ARRAY['urgent', 'work'] LOOP
+        FOR s IN SELECT w.run FROM glee.submission w
+            WHERE w.tenant = admit.tenant AND w.queue = q AND w.msg IS NULL AND w.ended IS NULL ORDER BY w.n
+            LIMIT greatest(0, most - (SELECT count(*) FROM glee.submission o
+                WHERE o.tenant = admit.tenant AND o.queue = q AND o.msg IS NOT NULL AND o.ended IS NULL)) LOOP
+            UPDATE glee.submission w SET msg = (SELECT pgmq.send(q, jsonb_build_object('run', s.run))) WHERE w.run = s.run;
+        END LOOP;
+    END LOOP;
+END $$;
+
+CREATE FUNCTION glee.submit(
+    repository int, run text, urgent bool, remote text, commit text, folder text, args text[]
+) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    owner name;
+BEGIN
+    SELECT r.tenant INTO owner FROM glee.repository r WHERE r.id = submit.repository AND glee.sees(r.tenant);
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'there is no repository %', repository USING ERRCODE = 'insufficient_privilege';
+    END IF;
+    INSERT INTO glee.places (tenant) VALUES (owner) ON CONFLICT DO NOTHING;
+    INSERT INTO glee.submission (run, repository, tenant, queue, remote, commit, folder, args)
+        VALUES (submit.run, submit.repository, owner, CASE WHEN urgent THEN 'urgent' ELSE 'work' END,
+            submit.remote, submit.commit, submit.folder, submit.args);
+    PERFORM glee.admit(owner);
+END $$;
+
+-- Ends a submission.
+CREATE FUNCTION glee.close(run text, exit int, failed text) RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    s glee.submission;
+BEGIN
+    UPDATE glee.submission w SET ended = clock_timestamp(), exit = close.exit, failed = close.failed, until = NULL,
+        waits_for = NULL WHERE w.run = close.run RETURNING * INTO s;
+    DELETE FROM glee.permit p WHERE p.run = close.run;
+    IF s.msg IS NOT NULL THEN
+        PERFORM pgmq.archive(s.queue, s.msg);
+    END IF;
+    PERFORM glee.admit(s.tenant);
+END $$;
+
+-- Takes the next run, for the time `lease_ms`. Returns a row of NULLs if none waits.
+CREATE FUNCTION glee.claim(worker text, OUT run text, OUT fence int) RETURNS record
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    q text; m record; s glee.submission; f glee.fleet;
+BEGIN
+    SELECT * INTO f FROM glee.fleet;
+    FOREACH q IN ARRAY ARRAY['urgent', 'work'] LOOP
+        LOOP
+            SELECT r.msg_id, r.read_ct, r.message ->> 'run' AS run INTO m
+                FROM pgmq.read(q, ceil(extract(epoch FROM f.lease))::int, 1) r;
+            EXIT WHEN NOT FOUND;
+            SELECT * INTO s FROM glee.submission w WHERE w.run = m.run FOR UPDATE;
+            IF s.stopped IS NOT NULL THEN
+                PERFORM glee.close(m.run, 143, 'it was stopped');
+            ELSIF m.read_ct > f.claims THEN
+                PERFORM glee.close(m.run, 4, format('%s workers took it, and none of them ended it', f.claims)
+                    || coalesce(E'\n' || s.failed, ''));
+            ELSE
+                UPDATE glee.submission w SET fence = m.read_ct, worker = claim.worker, waits_for = NULL,
+                    until = clock_timestamp() + f.lease WHERE w.run = m.run;
+                DELETE FROM glee.permit p WHERE p.run = m.run;
+                run := m.run;
+                fence := m.read_ct;
+                RETURN;
+            END IF;
+        END LOOP;
+    END LOOP;
+END $$;
+
+-- Fails if another worker has taken the run over. Otherwise none does before the end of the transaction.
+CREATE FUNCTION glee.carried(run text, fence int) RETURNS glee.submission
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    s glee.submission;
+BEGIN
+    SELECT * INTO s FROM glee.submission w
+        WHERE w.run = carried.run AND w.fence = carried.fence AND w.ended IS NULL FOR SHARE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'another worker carries run %', run USING ERRCODE = 'GL001';
+    END IF;
+    RETURN s;
+END $$;
+
+-- What a worker needs to know of the run that it carries.
+CREATE FUNCTION glee.claimed(
+    run text, fence int, OUT repository int, OUT remote text, OUT commit text, OUT folder text,
+    OUT args text[]
+) RETURNS record
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    SELECT s.repository, s.remote, s.commit, s.folder, s.args INTO repository, remote, commit, folder, args
+        FROM glee.carried(run, fence) s;
+END $$;
+
+-- Holds the run for another lease, and its permits. Returns the lease in milliseconds; NULL if the run was taken over or
+-- stopped.
+CREATE FUNCTION glee.renew(run text, fence int) RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    length interval := (SELECT f.lease FROM glee.fleet f);
+    s glee.submission;
+    n int;
+BEGIN
+    SELECT * INTO s FROM glee.submission w WHERE w.run = renew.run AND w.fence = renew.fence
+        AND w.ended IS NULL AND w.stopped IS NULL;
+    IF NOT FOUND THEN
+        RETURN NULL;
+    END IF;
+    EXECUTE format('UPDATE pgmq.%I SET vt = clock_timestamp() + $1 WHERE msg_id = $2 AND read_ct = $3', 'q_' || s.queue)
+        USING length, s.msg, fence;
+    GET DIAGNOSTICS n = ROW_COUNT;
+    IF n = 0 THEN
+        RETURN NULL;
+    END IF;
+    UPDATE glee.submission w SET until = clock_timestamp() + length WHERE w.run = renew.run;
+    UPDATE glee.permit p SET until = clock_timestamp() + length WHERE p.run = renew.run AND p.fence = renew.fence;
+    RETURN extract(epoch FROM length) * 1000;
+END $$;
+
+-- Ends the run of a worker. Without an exit code, another worker takes it, unless it was stopped. `failed` says what went
+-- wrong.
+CREATE FUNCTION glee.finish(run text, fence int, exit int, failed text) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    s glee.submission;
+BEGIN
+    SELECT * INTO s FROM glee.submission w WHERE w.run = finish.run;
+    -- The message first, as everywhere.
+    EXECUTE format('SELECT 1 FROM pgmq.%I WHERE msg_id = $1 FOR UPDATE', 'q_' || s.queue) USING s.msg;
+    s := glee.carried(run, fence);
+    IF exit IS NOT NULL THEN
+        PERFORM glee.close(run, exit, failed);
+    ELSIF s.stopped IS NOT NULL THEN
+        PERFORM glee.close(run, 143, 'it was stopped');
+    ELSE
+        PERFORM pgmq.set_vt(s.queue, s.msg, 0);
+        UPDATE glee.submission w SET until = NULL, waits_for = NULL, failed = finish.failed WHERE w.run = finish.run;
+        DELETE FROM glee.permit p WHERE p.run = finish.run;
+    END IF;
+END $$;
+
+-- Stops a run. Returns false if it has ended. A worker that carries it ends its agents at its next renewal.
+CREATE FUNCTION glee.stop(run text) RETURNS bool
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    s glee.submission;
+BEGIN
+    SELECT w.* INTO s FROM glee.submission w JOIN glee.repository r ON r.id = w.repository
+        WHERE w.run = stop.run AND glee.sees(r.tenant);
+    IF NOT FOUND OR s.ended IS NOT NULL THEN
+        RETURN false;
+    END IF;
+    IF s.msg IS NOT NULL THEN
+        EXECUTE format('SELECT 1 FROM pgmq.%I WHERE msg_id = $1 FOR UPDATE', 'q_' || s.queue) USING s.msg;
+    END IF;
+    UPDATE glee.submission w SET stopped = clock_timestamp() WHERE w.run = stop.run AND w.ended IS NULL RETURNING * INTO s;
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    IF s.until IS NULL OR s.until < clock_timestamp() THEN
+        PERFORM glee.close(run, 143, 'it was stopped');
+    END IF;
+    RETURN true;
+END $$;
+
+-- Lets a call of a vendor begin. Returns 0 if it may, and otherwise after how many milliseconds to ask again.
+CREATE FUNCTION glee.permit(run text, fence int, vendor text, call text) RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    s glee.submission := glee.carried(run, fence);
+    v glee.vendor; used bigint; ms bigint := 0;
+BEGIN
+    SELECT * INTO v FROM glee.vendor w WHERE w.name = permit.vendor FOR UPDATE;
+    IF v.cool_until > clock_timestamp() THEN
+        ms := ceil(extract(epoch FROM least(v.cool_until - clock_timestamp(), '30 s')) * 1000);
+    ELSIF v.permits IS NOT NULL THEN
+        DELETE FROM glee.permit p WHERE p.vendor = permit.vendor AND p.until < clock_timestamp();
+        SELECT count(*) INTO used FROM glee.permit p WHERE p.vendor = permit.vendor;
+        IF used >= v.permits THEN
+            ms := 100;
+        ELSE
+            INSERT INTO glee.permit (vendor, run, fence, call, until)
+                SELECT permit.vendor, permit.run, permit.fence, permit.call, clock_timestamp() + f.lease FROM glee.fleet f
+                ON CONFLICT DO NOTHING;
+        END IF;
+    END IF;
+    IF s.waits_for IS DISTINCT FROM nullif(permit.vendor, CASE WHEN ms = 0 THEN permit.vendor END) THEN
+        UPDATE glee.submission w SET waits_for = CASE WHEN ms > 0 THEN permit.vendor END WHERE w.run = permit.run;
+    END IF;
+    RETURN ms;
+END $$;
+
+CREATE FUNCTION glee.give_back(run text, fence int, vendor text, call text) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    DELETE FROM glee.permit p WHERE p.vendor = give_back.vendor AND p.run = give_back.run AND p.fence = give_back.fence
+        AND p.call = give_back.call
+$$;
+
+-- No call of the vendor begins before `ms` milliseconds are over, on any worker.
+CREATE FUNCTION glee.cool(run text, fence int, vendor text, ms bigint) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    PERFORM glee.carried(run, fence);
+    INSERT INTO glee.vendor (name, cool_until) VALUES (cool.vendor, clock_timestamp() + make_interval(secs => ms / 1000.0))
+        ON CONFLICT (name) DO UPDATE SET cool_until = greatest(glee.vendor.cool_until, EXCLUDED.cool_until);
+END $$;
+
+-- Sets how many calls of a vendor may run at once; NULL: any number. Only the owner may.
+CREATE FUNCTION glee.limit_vendor(vendor text, permits int) RETURNS void LANGUAGE sql AS $$
+    INSERT INTO glee.vendor (name, permits) VALUES (vendor, permits)
+        ON CONFLICT (name) DO UPDATE SET permits = EXCLUDED.permits
+$$;
+
+-- The log of the repository of a run, for the worker that carries it.
+CREATE FUNCTION glee.claim_hold(run text, fence int) RETURNS bool
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    s glee.submission := glee.carried(run, fence);
+    stale bool;
+BEGIN
+    SELECT r.stale INTO stale FROM glee.repository r WHERE r.id = s.repository FOR UPDATE;
+    RETURN stale;
+END $$;
+
+CREATE FUNCTION glee.claim_append(
+    run text, fence int, base bigint, runs text[], seqs bigint[], ats text[], bodies text[], hashes text[],
+    views jsonb
+) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    s glee.submission := glee.carried(run, fence);
+BEGIN
+    PERFORM glee.add(s.repository, base, runs, seqs, ats, bodies, hashes, views);
+END $$;
+
+CREATE FUNCTION glee.claim_records(run text, fence int, first bigint, most bigint) RETURNS SETOF glee.event
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    s glee.submission := glee.carried(run, fence);
+BEGIN
+    RETURN QUERY SELECT e.* FROM glee.event e WHERE e.repository = s.repository AND e.id >= first ORDER BY e.id LIMIT most;
+END $$;
+
+-- Whether a process works on the run: one that holds it by its connection, or a worker whose lease holds.
+CREATE FUNCTION glee.works(repository int, run text) RETURNS bool
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT glee.is_held(repository, run) OR EXISTS (SELECT 1 FROM glee.submission s
+        WHERE s.run = works.run AND s.repository = works.repository AND s.until > clock_timestamp())
+$$;
+
+REVOKE ALL ON SCHEMA pgmq FROM PUBLIC;
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA glee, pgmq FROM PUBLIC;
+GRANT USAGE ON SCHEMA glee TO glee_worker;
+GRANT SELECT ON glee.version TO glee_worker;
+GRANT SELECT ON glee.submission TO glee_reader;
+GRANT EXECUTE ON FUNCTION glee.works TO glee_reader;
+GRANT EXECUTE ON FUNCTION glee.submit, glee.stop TO glee_submitter;
+GRANT EXECUTE ON FUNCTION glee.claim, glee.claimed, glee.renew, glee.finish, glee.permit, glee.give_back, glee.cool,
+    glee.claim_hold, glee.claim_append, glee.claim_records TO glee_worker;

@@ -1,0 +1,57 @@
+//! Runs that are submitted to workers.
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use glee_model::domain::RunId;
+
+/// What a worker reviews.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Submission {
+    /// The address of the repository, without a password.
+    pub remote: String,
+    /// The commit whose files are in the tree; `None` for a pull request.
+    pub commit: Option<String>,
+    /// The folder in which the review was submitted, relative to the root of the tree.
+    pub folder: String,
+    /// The arguments of `glee review`.
+    pub args: Vec<String>,
+}
+
+/// A run that a worker carries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CarriedRun {
+    pub run: RunId,
+    pub fence: i32,
+}
+
+/// A run in the queue.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SubmittedRun {
+    pub repository: String,
+    pub run: RunId,
+    /// The role of the database that submitted the run.
+    pub by: String,
+    pub submitted: Timestamp,
+    pub state: SubmissionState,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SubmissionState {
+    /// The tenant has as many runs in the queue as it has places.
+    WaitsForPlace,
+    /// No worker has taken the run yet, or the lease of the last one ended.
+    Queued,
+    /// The worker with this name carries the run. Its next call waits for a permit of the vendor, if one is named.
+    Carried {
+        worker: String,
+        waits_for: Option<String>,
+    },
+    Stopping,
+    Ended {
+        exit: i32,
+        /// Why the run ended without a report.
+        failed: Option<String>,
+    },
+}
