@@ -48,6 +48,10 @@ mod one_off;
 mod parse;
 mod parts;
 mod places;
+#[cfg(all(feature = "server", target_os = "linux"))]
+#[allow(dead_code, reason = "another target uses the rest")]
+#[path = "../programs/postgres.rs"]
+mod postgres;
 mod process;
 mod profiles;
 mod pull_requests;
@@ -79,3 +83,10 @@ mod watch;
 mod widths;
 mod worktrees;
 mod wrong_inputs;
+
+/// A program of a test that is missing fails it where all are required, as in CI.
+#[cfg(all(feature = "server", target_os = "linux"))]
+fn missing(what: &str) {
+    let is_required = std::env::var_os("PROGRAMS_REQUIRED").is_some();
+    assert!(!is_required, "{what} (PROGRAMS_REQUIRED is set)");
+}

@@ -9,6 +9,8 @@ mod intent;
 mod openapi;
 mod policy;
 mod scene;
+#[cfg(all(feature = "server", target_os = "linux"))]
+mod workers;
 
 use double::{AUTHOR, HostDouble, KillAt};
 use gitea::{FORGEJO, GITEA, OLD_GITEA};

@@ -246,7 +246,7 @@ impl Running {
         });
         let failed = match status.code() {
             Some(0 | 1 | 3) => None,
-            _ => Some(self.errors()?),
+            _ => Some(self.errors()?.unwrap_or_else(|| status.to_string())),
         };
         Ok(Ended {
             claim: self.claim,
@@ -257,18 +257,19 @@ impl Running {
 }
 
 impl Running {
-    /// The last errors of the process.
-    fn errors(&mut self) -> io::Result<String> {
+    /// The last error of the process.
+    fn errors(&mut self) -> io::Result<Option<String>> {
         let length = self.errors.seek(SeekFrom::End(0))?;
         self.errors
             .seek(SeekFrom::Start(length.saturating_sub(FAILURE)))?;
         let mut text = Vec::new();
         self.errors.read_to_end(&mut text)?;
         let text = String::from_utf8_lossy(&text);
-        let from = text.rfind("error: ").unwrap_or_default();
-        Ok(printable::block(&secrets::redact(&text[from..]))
-            .trim()
-            .to_owned())
+        Ok(text.rfind("error: ").map(|from| {
+            printable::block(&secrets::redact(&text[from..]))
+                .trim()
+                .to_owned()
+        }))
     }
 }
 
