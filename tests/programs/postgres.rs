@@ -18,6 +18,7 @@ pub(crate) struct Postgres {
     port: u16,
 }
 
+#[allow(dead_code, reason = "every target uses some of it")]
 impl Postgres {
     /// Returns nothing where the programs are missing.
     pub(crate) fn start() -> Option<Self> {
@@ -39,8 +40,13 @@ impl Postgres {
     }
 
     pub(crate) fn up(&self) {
+        self.up_with("off");
+    }
+
+    /// Starts the server. `fsync` is `on` or `off`.
+    pub(crate) fn up_with(&self, fsync: &str) {
         let options = format!(
-            "-p {} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off -c max_connections=200",
+            "-p {} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync={fsync} -c max_connections=200",
             self.port
         );
         let log = self.folder.path().join("log").display().to_string();
@@ -64,16 +70,24 @@ impl Postgres {
     }
 
     pub(crate) fn sql_as(&self, role: &str, database: &str, sql: &str) -> Result<String, String> {
-        let address = self.address(role, database);
-        let output = Command::new(self.programs.join("psql"))
-            .args(["-XAtq", "-v", "ON_ERROR_STOP=1", "-d", &address, "-c", sql])
-            .output()
-            .expect("psql starts");
+        let output = self.psql(role, database).args(["-c", sql]).output();
+        let output = output.expect("psql starts");
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
         match output.status.success() {
             true => Ok(text(&output.stdout)),
             false => Err(text(&output.stderr)),
         }
+    }
+
+    pub(crate) fn psql(&self, role: &str, database: &str) -> Command {
+        let mut psql = Command::new(self.program("psql"));
+        let address = self.address(role, database);
+        psql.args(["-XAtq", "-v", "ON_ERROR_STOP=1", "-d", &address]);
+        psql
+    }
+
+    pub(crate) fn program(&self, name: &str) -> PathBuf {
+        self.programs.join(name)
     }
 
     fn run(&self, program: &str, args: &[&str]) {
@@ -94,7 +108,7 @@ impl Postgres {
         assert!(status.success(), "{program} {args:?}: {}", self.log());
     }
 
-    fn log(&self) -> String {
+    pub(crate) fn log(&self) -> String {
         fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
     }
 }

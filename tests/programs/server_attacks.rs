@@ -8,18 +8,20 @@ use crate::support::Sandbox;
 const ROLES: &str = "CREATE ROLE ann LOGIN; GRANT glee_writer, acme TO ann; CREATE ROLE ben LOGIN; GRANT glee_writer, beta TO ben;
     CREATE ROLE eve LOGIN; GRANT glee_reader, acme TO eve; CREATE ROLE nix LOGIN";
 
-const TABLES: [&str; 8] = [
+const TABLES: [&str; 9] = [
     "event",
     "run",
     "dispute",
     "tally",
+    "month",
     "repository",
     "name",
     "tenant",
     "version",
 ];
 
-const NO_VIEWS: &str = r#"'{"all": false, "runs": [], "disputes": [], "tallies": []}'"#;
+const NO_VIEWS: &str =
+    r#"'{"all": false, "runs": [], "disputes": [], "tallies": [], "months": []}'"#;
 
 /// A server with a repository of acme (1) and one of beta (2), each with a run and a settled dispute.
 fn scene() -> Option<Postgres> {
@@ -250,7 +252,15 @@ fn no_role_reads_what_is_not_its_own() {
     };
     // As in databases of version 14, where everybody creates functions in the schema `public`.
     postgres.sql("glee", "GRANT CREATE ON SCHEMA public TO PUBLIC");
-    let tables = ["event", "run", "dispute", "tally", "repository", "name"];
+    let tables = [
+        "event",
+        "run",
+        "dispute",
+        "tally",
+        "month",
+        "repository",
+        "name",
+    ];
     let repository = |table| {
         if table == "repository" {
             "id"
@@ -286,7 +296,7 @@ fn no_role_reads_what_is_not_its_own() {
         SELECT count(*) FROM glee.event WHERE repository <> 1 AND pg_temp.leak(repository)";
     assert_eq!(postgres.sql_as("ann", "glee", leak), Ok("0".to_owned()));
     let samples = "SELECT count(*) FROM pg_stats WHERE schemaname = 'glee'
-        AND tablename IN ('event', 'run', 'dispute', 'tally', 'repository', 'name')";
+        AND tablename IN ('event', 'run', 'dispute', 'tally', 'month', 'repository', 'name')";
     assert_eq!(postgres.sql_as("ann", "glee", samples), Ok("0".to_owned()));
     // The names of a repository of another tenant find nothing.
     let names = postgres.sql(
@@ -318,7 +328,7 @@ fn what_a_role_appends_bears_its_name() {
          SELECT glee.append(1, (SELECT events FROM glee.repository WHERE id = 1), '{x}', '{1}', '{now}', '{"{}"}', '{h}',
              '{"all": true, "repository": 2, "runs": [],
                 "disputes": [{"repository": 2, "number": 9, "opened": "2026-01-01T00:00:00Z", "open": true, "raisers": [], "body": ""}],
-                "tallies": [{"repository": 2, "kind": "all", "name": [""], "day": "2026-01-01", "counts": [1]}]}')"#;
+                "tallies": [{"repository": 2, "kind": "all", "name": [""], "day": "2026-01-01", "counts": [1]}], "months": []}')"#;
     let others = "SELECT md5(string_agg(t::text, '' ORDER BY t::text)) FROM glee.tally t WHERE repository = 2";
     let before = postgres.sql("glee", others);
     assert_eq!(postgres.sql_as("ann", "glee", append), Ok(String::new()));

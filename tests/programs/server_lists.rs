@@ -1,5 +1,7 @@
 //! The lists and sums over all repositories on a server: those of the repositories, put together.
 
+mod load;
+
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
@@ -123,7 +125,7 @@ fn sorted(mut rows: Vec<Value>) -> Vec<String> {
     texts
 }
 
-const STATISTICS: [&[&str]; 12] = [
+const STATISTICS: [&[&str]; 14] = [
     &[],
     &["--by", "reviewer"],
     &["--by", "judge"],
@@ -136,6 +138,8 @@ const STATISTICS: [&[&str]; 12] = [
     &["--by", "agent"],
     &["--by", "role"],
     &["--by", "day", "--since", "1d"],
+    &["--since", "3d"],
+    &["--since", "2026-01-01"],
 ];
 
 /// Compares the lists and sums of `viewer` with those of the repositories. Returns the number of disputes.
@@ -222,7 +226,7 @@ fn lists_of_all_repositories_are_those_of_each() {
     // Rows that somebody altered are replaced, once the operator says so.
     postgres.sql(
         "glee",
-        "UPDATE glee.tally SET counts = '{1000000}'; UPDATE glee.dispute SET open = NOT open",
+        "UPDATE glee.tally SET counts = '{1000000}'; UPDATE glee.month SET counts = '{1000000}'; UPDATE glee.dispute SET open = NOT open",
     );
     let made = viewer.glee(&["server", "init"]);
     assert_eq!(made.code, 0, "{made}");
@@ -272,4 +276,29 @@ fn an_empty_server_has_empty_lists() {
         asked(&viewer, &["disputes", "--all"]),
         json!({ "schema": 1, "disputes": [] })
     );
+}
+
+#[test]
+fn a_removed_repository_begins_anew() {
+    let Some((postgres, address)) = server() else {
+        return;
+    };
+    let [old, kept] = ["old", "kept"].map(|name| machine_with(&address, name));
+    for machine in [&old, &kept] {
+        machine.write("app.py", DEFECTS[0]);
+        assert_eq!(machine.glee(&["review", "--no-input"]).code, 1);
+        let dismissed = machine.glee(&["dismiss", "F1", "--by", "bob", "--reason", "no"]);
+        assert_eq!(dismissed.code, 0, "{dismissed}");
+    }
+    let delete = "DELETE FROM glee.repository WHERE title = 'git.example.org/old'";
+    postgres.sql("glee", delete);
+    assert_eq!(disputes(&old, "old", &[]), Vec::<Value>::new());
+    let left = asked(&viewer(&address), &["disputes", "--all"]);
+    assert_eq!(left["disputes"].as_array().map(Vec::len), Some(1), "{left}");
+    assert_eq!(disputes(&kept, "kept", &[]).len(), 1);
+    // The machine has an old copy, which it forgets.
+    assert_eq!(old.glee(&["review", "--no-input"]).code, 1);
+    let found = asked(&old, &["findings"]);
+    assert_eq!(found["findings"][0]["id"], "F1", "{found}");
+    compare(&viewer(&address), &[("old", &old), ("kept", &kept)]);
 }

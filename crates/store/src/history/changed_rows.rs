@@ -79,8 +79,17 @@ pub(super) fn views(db: &Connection, all: bool) -> rusqlite::Result<SharedViews>
          FROM changed LEFT JOIN call ON call.day = changed.day AND agent = one AND role = other
          WHERE view = 'call' GROUP BY 2, 3, 4 ORDER BY 2, 3, 4",
     )?);
+    let sums = COUNTS.map(|count| format!("sum({count})")).join(", ");
+    let mut months = self::tallies(db, 1, &of_months("tally", "name", "''", &sums))?;
+    let sums = "sum(compared), sum(agreed)";
+    months.extend(self::tallies(
+        db,
+        2,
+        &of_months("pair", "one", "other", sums),
+    )?);
     Ok(SharedViews {
         all,
+        months,
         runs: rows(
             db,
             "SELECT id, started, ended, exit, target FROM run WHERE id IN (SELECT one FROM changed WHERE view = 'run')",
@@ -115,6 +124,18 @@ pub(super) fn views(db: &Connection, all: bool) -> rusqlite::Result<SharedViews>
         )?,
         tallies,
     })
+}
+
+/// The sums of the months in which a row of a table of sums changed.
+fn of_months(table: &str, one: &str, other: &str, sums: &str) -> String {
+    format!(
+        "SELECT kind, {one}, {other}, month || '-01', {sums}
+         FROM (SELECT DISTINCT kind AS of, one AS first, other AS second, substr(day, 1, 7) AS month FROM changed
+             WHERE view = '{table}')
+         JOIN {table} ON kind = of AND {one} = first AND {other} = second
+             AND day BETWEEN month || '-01' AND month || '-31'
+         GROUP BY 1, 2, 3, 4"
+    )
 }
 
 /// Reads rows of a kind, two names, a day, and counts. Only the first `names` of the names count.

@@ -68,6 +68,8 @@ pub struct SharedViews {
     pub runs: Vec<SharedRun>,
     pub disputes: Vec<SharedDisputeRow>,
     pub tallies: Vec<SharedTally>,
+    /// The sums of months, whose `day` is the first one. Calls have none.
+    pub months: Vec<SharedTally>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

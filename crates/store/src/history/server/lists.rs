@@ -48,14 +48,12 @@ impl Server {
             settled_only: _,
             before: _,
         } = filter;
-        let mut sql = String::from(
-            "SELECT p.title, d.body FROM glee.dispute d JOIN glee.repository p ON p.id = d.repository WHERE true",
-        );
+        let mut conditions = String::new();
         let mut values: Vec<Box<dyn ToSql + Sync + Send>> = Vec::new();
         let mut add = |condition: &str, value: Box<dyn ToSql + Sync + Send>| {
             values.push(value);
             let number = format!("${}", values.len());
-            sql += &format!(" AND {}", condition.replace('?', &number));
+            conditions += &format!(" AND {}", condition.replace('?', &number));
         };
         match ruling {
             Some(RulingFilter::Word(word)) => add("d.ruling = ?", Box::new(word.as_str())),
@@ -72,12 +70,17 @@ impl Server {
             );
         }
         if *open_only {
-            sql += " AND d.open";
+            conditions += " AND d.open";
         }
-        sql += " ORDER BY d.opened DESC, d.number DESC, d.repository";
-        if let Some(recent) = recent {
-            sql += &format!(" LIMIT {recent}");
-        }
+        let limit = recent.map_or_else(String::new, |recent| format!("LIMIT {recent}"));
+        let newest = format!("ORDER BY d.opened DESC, d.number DESC, d.repository {limit}");
+        let sql = format!(
+            "SELECT p.title, d.body FROM (
+                 SELECT d.* FROM (SELECT DISTINCT tenant FROM glee.repository) t CROSS JOIN LATERAL (
+                     SELECT * FROM glee.dispute d WHERE d.tenant = t.tenant{conditions} {newest}) d
+                 {newest}) d
+             JOIN glee.repository p ON p.id = d.repository {newest}"
+        );
         let values: Vec<&(dyn ToSql + Sync)> =
             values.iter().map(|value| value.as_ref() as _).collect();
         let rows = self.query(&sql, &values)?;
@@ -91,18 +94,27 @@ impl Server {
         group: Option<CallGroup>,
         since: Option<Date>,
     ) -> Result<Sums, SharedLogError> {
-        let since = match since {
-            Some(day) if day.year() > 0 => day.to_string(),
-            _ => "-infinity".to_owned(),
-        };
-        let rows = self.query(
-            &format!(
-                "SELECT kind, name, {} FROM glee.tally WHERE kind <> 'call' AND day >= $1::text::date
-                 GROUP BY kind, name",
-                sums(COUNTS.len())
-            ),
-            &[&since],
-        )?;
+        // Whole months, and the days before them.
+        let since = since.filter(|day| day.year() > 0);
+        let months = since.map(|day| match day.day() {
+            1 => day,
+            _ => day.last_of_month().tomorrow().unwrap_or(day),
+        });
+        let text =
+            |day: Option<Date>| day.map_or_else(|| "-infinity".to_owned(), |day| day.to_string());
+        let (since, months) = (text(since), text(months));
+        // Sums of sums, because PostgreSQL would sort the rows of two tables on the disk.
+        let inner = (1..=COUNTS.len()).map(|count| format!("sum(counts[{count}]) AS c{count}"));
+        let inner = Vec::from_iter(inner).join(", ");
+        let sql = format!(
+            "SELECT kind, name, {} FROM (
+                 SELECT kind, name, {inner} FROM glee.month WHERE day >= $2::text::date GROUP BY kind, name
+                 UNION ALL SELECT kind, name, {inner} FROM glee.tally
+                 WHERE kind <> 'call' AND day >= $1::text::date AND day < $2::text::date GROUP BY kind, name) counted
+             GROUP BY kind, name",
+            sums(COUNTS.len(), |count| format!("c{count}"))
+        );
+        let rows = self.query(&sql, &[&since, &months])?;
         let mut tallies = TallyKind::ALL.map(|kind| (kind, Vec::new()));
         let mut agreements = [TallyKind::Reviewer, TallyKind::Judge].map(|kind| (kind, Vec::new()));
         for row in &rows {
@@ -155,7 +167,7 @@ impl Server {
         let sql = format!(
             "SELECT {name}, {} FROM glee.tally WHERE kind = 'call' AND day >= $1::text::date
              GROUP BY 1 HAVING sum(counts[1]) > 0",
-            sums(6)
+            sums(6, |count| format!("counts[{count}]"))
         );
         let rows = self.query(&sql, &[&since])?;
         let mut sums: Vec<CallSums> = Vec::from_iter(rows.iter().map(|row| CallSums {
@@ -214,12 +226,13 @@ fn logged_dispute(row: &Row) -> Option<LoggedDispute> {
     })
 }
 
-/// The columns with the sums of the first counts of a day. A sum that a column cannot hold is cut.
-fn sums(counts: usize) -> String {
+/// The columns with the sums of the first counts. A sum that a column cannot hold is cut.
+fn sums(counts: usize, column: impl Fn(usize) -> String) -> String {
     let sums = (1..=counts).map(|count| {
         // `least` disregards NULL, which stands for a number that is unknown.
         format!(
-            "nullif(least(coalesce(sum(counts[{count}]), -1), {}), -1)::bigint",
+            "nullif(least(coalesce(sum({}), -1), {}), -1)::bigint",
+            column(count),
             i64::MAX
         )
     });

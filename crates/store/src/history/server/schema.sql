@@ -24,14 +24,15 @@ CREATE TABLE glee.repository (
     events bigint NOT NULL DEFAULT 0,
     hash   text NOT NULL DEFAULT '',
     -- Whether the next append has to bring all rows of the views below.
-    stale  bool NOT NULL DEFAULT true
+    stale  bool NOT NULL DEFAULT true,
+    UNIQUE (id, tenant)
 );
 
 -- The names by which machines recognise a repository: hashes of its `project.id`, its root commit and its remote.
 CREATE TABLE glee.name (
     tenant     name NOT NULL,
     name       text NOT NULL,
-    repository int NOT NULL REFERENCES glee.repository,
+    repository int NOT NULL REFERENCES glee.repository ON DELETE CASCADE,
     PRIMARY KEY (tenant, name)
 );
 CREATE INDEX name_repository ON glee.name (repository);
@@ -39,7 +40,7 @@ CREATE INDEX name_repository ON glee.name (repository);
 -- The events of all runs, as the histories of the machines have them: `id` counts in the repository, `seq` in the run.
 -- `by` is the role that recorded the event.
 CREATE TABLE glee.event (
-    repository int NOT NULL REFERENCES glee.repository,
+    repository int NOT NULL REFERENCES glee.repository ON DELETE CASCADE,
     id         bigint NOT NULL,
     run        text NOT NULL,
     seq        bigint NOT NULL,
@@ -59,7 +60,7 @@ EXCEPTION WHEN feature_not_supported THEN NULL; END $$;
 -- The views of all repositories. The machine that appends events derives the rows from them, as those of its own history,
 -- and the transaction of the append keeps them.
 CREATE TABLE glee.run (
-    repository int NOT NULL REFERENCES glee.repository,
+    repository int NOT NULL REFERENCES glee.repository ON DELETE CASCADE,
     id         text NOT NULL,
     started    timestamptz NOT NULL,
     ended      timestamptz,
@@ -70,9 +71,11 @@ CREATE TABLE glee.run (
 );
 CREATE INDEX run_started ON glee.run (started DESC);
 
--- `body` is the row of the list of disputes in JSON; the columns before it are what lists are filtered by.
+-- `body` is the row of the list of disputes in JSON; the columns before it are what lists are filtered by. A role sees whole
+-- tenants, so the newest disputes that it sees are the newest ones of each tenant.
 CREATE TABLE glee.dispute (
-    repository  int NOT NULL REFERENCES glee.repository,
+    repository  int NOT NULL,
+    tenant      name NOT NULL,
     number      bigint NOT NULL,
     opened      timestamptz NOT NULL,
     open        bool NOT NULL,
@@ -80,20 +83,28 @@ CREATE TABLE glee.dispute (
     disposition text,
     raisers     text[] NOT NULL,
     body        text NOT NULL,
-    PRIMARY KEY (repository, number)
+    PRIMARY KEY (repository, number),
+    FOREIGN KEY (repository, tenant) REFERENCES glee.repository (id, tenant) ON UPDATE CASCADE ON DELETE CASCADE
 );
-CREATE INDEX dispute_opened ON glee.dispute (opened DESC);
-CREATE INDEX dispute_open ON glee.dispute (opened DESC) WHERE open;
+CREATE INDEX dispute_opened ON glee.dispute (tenant, opened DESC, number DESC, repository);
+CREATE INDEX dispute_open ON glee.dispute (tenant, opened DESC, number DESC, repository) WHERE open;
 
 -- The sums of each day (UTC): of findings by one name, of agreements by two, of calls (kind `call`) by agent and role.
 CREATE TABLE glee.tally (
-    repository int NOT NULL REFERENCES glee.repository,
+    repository int NOT NULL REFERENCES glee.repository ON DELETE CASCADE,
     kind       text NOT NULL,
     name       text[] NOT NULL,
     day        date NOT NULL,
     counts     bigint[] NOT NULL,
     PRIMARY KEY (repository, kind, name, day)
 );
+
+-- `--since` reads the days of one month.
+CREATE INDEX tally_day ON glee.tally (day);
+
+-- The sums of each month but those of calls. `day` is its first day.
+CREATE TABLE glee.month (LIKE glee.tally, PRIMARY KEY (repository, kind, name, day),
+    FOREIGN KEY (repository) REFERENCES glee.repository ON DELETE CASCADE);
 
 -- A body without quotes names the functions that are meant now. A quoted one would be read with the `search_path` of
 -- whoever asks, who may have a `pg_has_role` of his own.
@@ -110,9 +121,11 @@ CREATE POLICY seen ON glee.event FOR SELECT USING (repository IN (SELECT id FROM
 ALTER TABLE glee.run ENABLE ROW LEVEL SECURITY;
 CREATE POLICY seen ON glee.run FOR SELECT USING (repository IN (SELECT id FROM glee.repository));
 ALTER TABLE glee.dispute ENABLE ROW LEVEL SECURITY;
-CREATE POLICY seen ON glee.dispute FOR SELECT USING (repository IN (SELECT id FROM glee.repository));
+CREATE POLICY seen ON glee.dispute FOR SELECT USING (glee.sees(tenant));
 ALTER TABLE glee.tally ENABLE ROW LEVEL SECURITY;
 CREATE POLICY seen ON glee.tally FOR SELECT USING (repository IN (SELECT id FROM glee.repository));
+ALTER TABLE glee.month ENABLE ROW LEVEL SECURITY;
+CREATE POLICY seen ON glee.month FOR SELECT USING (repository IN (SELECT id FROM glee.repository));
 
 -- Finds the repository with one of the names, and gives it the names that it does not have. `project` is the name that
 -- the repository's own file claims: another name of the repository has to agree, if it has others. Without such a
@@ -215,20 +228,26 @@ BEGIN
     IF (views -> 'all')::bool THEN
         DELETE FROM glee.dispute d WHERE d.repository = add.repository;
         DELETE FROM glee.tally t WHERE t.repository = add.repository;
+        DELETE FROM glee.month m WHERE m.repository = add.repository;
     END IF;
     INSERT INTO glee.run (repository, id, started, ended, exit, target)
         SELECT add.repository, n.* FROM jsonb_to_recordset(views -> 'runs')
             AS n (id text, started timestamptz, ended timestamptz, exit text, target text)
         ON CONFLICT ON CONSTRAINT run_pkey DO UPDATE SET ended = excluded.ended, exit = excluded.exit;
-    INSERT INTO glee.dispute (repository, number, opened, open, ruling, disposition, raisers, body)
-        SELECT add.repository, n.* FROM jsonb_to_recordset(views -> 'disputes')
+    INSERT INTO glee.dispute (repository, tenant, number, opened, open, ruling, disposition, raisers, body)
+        SELECT r.id, r.tenant, n.* FROM glee.repository r, jsonb_to_recordset(views -> 'disputes')
             AS n (number bigint, opened timestamptz, open bool, ruling text, disposition text, raisers text[], body text)
+        WHERE r.id = add.repository
         ON CONFLICT ON CONSTRAINT dispute_pkey DO UPDATE SET open = excluded.open, ruling = excluded.ruling,
             disposition = excluded.disposition, raisers = excluded.raisers, body = excluded.body;
     INSERT INTO glee.tally (repository, kind, name, day, counts)
         SELECT add.repository, n.* FROM jsonb_to_recordset(views -> 'tallies')
             AS n (kind text, name text[], day date, counts bigint[])
         ON CONFLICT ON CONSTRAINT tally_pkey DO UPDATE SET counts = excluded.counts;
+    INSERT INTO glee.month (repository, kind, name, day, counts)
+        SELECT add.repository, n.* FROM jsonb_to_recordset(views -> 'months')
+            AS n (kind text, name text[], day date, counts bigint[])
+        ON CONFLICT ON CONSTRAINT month_pkey DO UPDATE SET counts = excluded.counts;
 END $$;
 
 -- Whether a connection works on the run.
@@ -239,6 +258,7 @@ CREATE FUNCTION glee.is_held(repository int, run text) RETURNS bool LANGUAGE sql
 
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA glee FROM PUBLIC;
 GRANT USAGE ON SCHEMA glee TO glee_reader;
-GRANT SELECT ON glee.version, glee.repository, glee.name, glee.event, glee.run, glee.dispute, glee.tally TO glee_reader;
+GRANT SELECT ON glee.version, glee.repository, glee.name, glee.event, glee.run, glee.dispute, glee.tally, glee.month
+    TO glee_reader;
 GRANT EXECUTE ON FUNCTION glee.sees, glee.open, glee.is_held TO glee_reader;
 GRANT EXECUTE ON FUNCTION glee.hold, glee.append TO glee_writer;

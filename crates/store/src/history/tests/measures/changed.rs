@@ -4,12 +4,15 @@ use super::*;
 use crate::history::changed_rows::{forget, note, views};
 use crate::history::shared_log::{SharedDisputeRow, SharedRun, SharedTally, SharedViews};
 
+type Tallies = BTreeMap<(String, Vec<String>, String), SharedTally>;
+
 /// What a server has of one repository.
 #[derive(Debug, Default, PartialEq)]
 struct Kept {
     runs: BTreeMap<String, SharedRun>,
     disputes: BTreeMap<i64, SharedDisputeRow>,
-    tallies: BTreeMap<(String, Vec<String>, String), SharedTally>,
+    /// Of days, and of months.
+    tallies: [Tallies; 2],
 }
 
 impl Kept {
@@ -18,14 +21,14 @@ impl Kept {
         self.runs.extend(runs);
         let disputes = views.disputes.into_iter().map(|row| (row.number, row));
         self.disputes.extend(disputes);
-        let tallies = views.tallies.into_iter().map(|row| {
-            let key = (row.kind.clone(), row.name.clone(), row.day.clone());
-            (key, row)
-        });
-        self.tallies.extend(tallies);
-        // A row without a count adds nothing.
-        self.tallies
-            .retain(|_, row| row.counts.iter().flatten().any(|count| *count != 0));
+        for (kept, rows) in self.tallies.iter_mut().zip([views.tallies, views.months]) {
+            kept.extend(rows.into_iter().map(|row| {
+                let key = (row.kind.clone(), row.name.clone(), row.day.clone());
+                (key, row)
+            }));
+            // A row without a count adds nothing.
+            kept.retain(|_, row| row.counts.iter().flatten().any(|count| *count != 0));
+        }
     }
 }
 
@@ -78,8 +81,7 @@ fn a_call_that_is_made_again_leaves_the_sums_of_its_first_day() {
     };
     let (kept, whole) = kept(&[at(1, 1, begun()), at(2, 2, begun())]);
     assert_eq!(kept, whole);
-    let days: Vec<&str> = kept
-        .tallies
+    let days: Vec<&str> = kept.tallies[0]
         .keys()
         .map(|(_, _, day)| day.as_str())
         .collect();
