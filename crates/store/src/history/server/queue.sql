@@ -3,7 +3,8 @@
 -- an older fence is refused.
 --
 -- A worker's role has the functions only, and reaches the log of a repository only with the fence of a run that it
--- carries. Each function locks the message, the submission and the places of the tenant in this order.
+-- carries. Each function locks the places of the tenant, the message and the submission in this order, as far as it needs
+-- them.
 DO $$ BEGIN
     CREATE ROLE glee_submitter NOLOGIN;
 EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$;
@@ -28,7 +29,7 @@ CREATE TABLE glee.places (tenant name PRIMARY KEY, places int NOT NULL DEFAULT 6
 CREATE TABLE glee.submission (
     run        text PRIMARY KEY,
     n          bigint GENERATED ALWAYS AS IDENTITY,
-    repository int NOT NULL REFERENCES glee.repository,
+    repository int NOT NULL REFERENCES glee.repository ON DELETE CASCADE,
     tenant     name NOT NULL REFERENCES glee.places,
     queue      text NOT NULL,
     by         name NOT NULL DEFAULT session_user,
@@ -74,7 +75,7 @@ LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     most int; q text; s record;
 BEGIN
-    SELECT p.places INTO most FROM glee.places p WHERE p.tenant = admit.tenant FOR UPDATE;
+    SELECT p.places INTO most FROM glee.places p WHERE p.tenant = admit.tenant FOR NO KEY UPDATE;
     FOREACH q IN ARRAY ARRAY['urgent', 'work'] LOOP
         FOR s IN SELECT w.run FROM glee.submission w
             WHERE w.tenant = admit.tenant AND w.queue = q AND w.msg IS NULL AND w.ended IS NULL ORDER BY w.n
@@ -97,6 +98,7 @@ BEGIN
         RAISE EXCEPTION 'there is no repository %', repository USING ERRCODE = 'insufficient_privilege';
     END IF;
     INSERT INTO glee.places (tenant) VALUES (owner) ON CONFLICT DO NOTHING;
+    PERFORM 1 FROM glee.places p WHERE p.tenant = owner FOR NO KEY UPDATE;
     INSERT INTO glee.submission (run, repository, tenant, queue, remote, commit, folder, args)
         VALUES (submit.run, submit.repository, owner, CASE WHEN urgent THEN 'urgent' ELSE 'work' END,
             submit.remote, submit.commit, submit.folder, submit.args);
@@ -131,6 +133,17 @@ BEGIN
                 FROM pgmq.read(q, ceil(extract(epoch FROM f.lease))::int, 1) r;
             EXIT WHEN NOT FOUND;
             SELECT * INTO s FROM glee.submission w WHERE w.run = m.run FOR UPDATE;
+            IF NOT FOUND THEN
+                -- The repository was removed.
+                PERFORM pgmq.delete(q, m.msg_id);
+                CONTINUE;
+            END IF;
+            IF s.stopped IS NOT NULL OR m.read_ct > f.claims THEN
+                -- The message and the submission are locked, so nothing waits for the places here: a later claim ends
+                -- the run.
+                PERFORM 1 FROM glee.places p WHERE p.tenant = s.tenant FOR NO KEY UPDATE SKIP LOCKED;
+                CONTINUE WHEN NOT FOUND;
+            END IF;
             IF s.stopped IS NOT NULL THEN
                 PERFORM glee.close(m.run, 143, 'it was stopped');
             ELSIF m.read_ct > f.claims THEN
@@ -155,7 +168,7 @@ DECLARE
     s glee.submission;
 BEGIN
     SELECT * INTO s FROM glee.submission w
-        WHERE w.run = carried.run AND w.fence = carried.fence AND w.ended IS NULL FOR SHARE;
+        WHERE w.run = carried.run AND w.fence = carried.fence AND w.ended IS NULL FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'another worker carries run %', run USING ERRCODE = 'GL001';
     END IF;
@@ -206,7 +219,7 @@ DECLARE
     s glee.submission;
 BEGIN
     SELECT * INTO s FROM glee.submission w WHERE w.run = finish.run;
-    -- The message first, as everywhere.
+    PERFORM 1 FROM glee.places p WHERE p.tenant = s.tenant FOR NO KEY UPDATE;
     EXECUTE format('SELECT 1 FROM pgmq.%I WHERE msg_id = $1 FOR UPDATE', 'q_' || s.queue) USING s.msg;
     s := glee.carried(run, fence);
     IF exit IS NOT NULL THEN
@@ -231,6 +244,9 @@ BEGIN
     IF NOT FOUND OR s.ended IS NOT NULL THEN
         RETURN false;
     END IF;
+    PERFORM 1 FROM glee.places p WHERE p.tenant = s.tenant FOR NO KEY UPDATE;
+    -- It may have got a place meanwhile.
+    SELECT w.msg INTO s.msg FROM glee.submission w WHERE w.run = stop.run;
     IF s.msg IS NOT NULL THEN
         EXECUTE format('SELECT 1 FROM pgmq.%I WHERE msg_id = $1 FOR UPDATE', 'q_' || s.queue) USING s.msg;
     END IF;
@@ -255,8 +271,7 @@ BEGIN
     IF v.cool_until > clock_timestamp() THEN
         ms := ceil(extract(epoch FROM least(v.cool_until - clock_timestamp(), '30 s')) * 1000);
     ELSIF v.permits IS NOT NULL THEN
-        DELETE FROM glee.permit p WHERE p.vendor = permit.vendor AND p.until < clock_timestamp();
-        SELECT count(*) INTO used FROM glee.permit p WHERE p.vendor = permit.vendor;
+        SELECT count(*) INTO used FROM glee.permit p WHERE p.vendor = permit.vendor AND p.until > clock_timestamp();
         IF used >= v.permits THEN
             ms := 100;
         ELSE
