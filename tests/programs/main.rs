@@ -22,6 +22,10 @@ mod server;
 mod server_attacks;
 #[cfg(all(feature = "server", target_os = "linux"))]
 mod server_lists;
+#[cfg(all(feature = "server", target_os = "linux"))]
+mod server_ways;
+#[cfg(all(feature = "server", target_os = "linux"))]
+mod service;
 #[path = "../cli/support/mod.rs"]
 mod support;
 mod telemetry;

@@ -11,6 +11,8 @@ mod feed;
 mod pages;
 mod routes;
 mod server;
+#[cfg(feature = "server")]
+pub(crate) mod service;
 mod settle;
 mod site;
 mod views;

@@ -6,7 +6,9 @@
 use std::time::Duration;
 
 use crate::history::shared_log::{RepositoryNames, SharedLogError};
-use crate::history::submission::{CarriedRun, Submission, SubmittedRun};
+use crate::history::submission::{
+    CarriedRun, QueueTotals, RequestNotice, Submission, SubmittedRun,
+};
 use glee_model::domain::RunId;
 
 /// The connection to the queue. Every method fails if the server cannot be reached; those with a claim also fail with
@@ -19,6 +21,19 @@ pub trait Queue: Send {
         submission: &Submission,
         is_urgent: bool,
     ) -> Result<(), SharedLogError>;
+    /// Whether the role may submit runs.
+    fn submits(&mut self) -> Result<bool, SharedLogError>;
+    /// Submits a review of the pull request's head as the run `run`, and stops the review of the head before it. Returns
+    /// false if the notice tells nothing new.
+    fn follow(
+        &mut self,
+        names: &RepositoryNames,
+        notice: &RequestNotice,
+        run: &RunId,
+        args: &[String],
+    ) -> Result<bool, SharedLogError>;
+    /// Counts the runs that the role sees.
+    fn totals(&mut self) -> Result<QueueTotals, SharedLogError>;
     /// Takes the next run. `worker` is the name that others see.
     fn claim(&mut self, worker: &str) -> Result<Option<CarriedRun>, SharedLogError>;
     fn claimed(&mut self, claim: &CarriedRun) -> Result<Submission, SharedLogError>;

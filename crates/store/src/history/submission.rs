@@ -1,5 +1,7 @@
 //! Runs that are submitted to workers.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -34,6 +36,29 @@ pub struct SubmittedRun {
     pub by: String,
     pub submitted: Timestamp,
     pub state: SubmissionState,
+}
+
+/// A pull request, as a host described it at a time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestNotice {
+    /// The address from which the repository can be cloned.
+    pub remote: String,
+    pub number: i64,
+    /// The commit to review. `None` for a closed request and for a draft.
+    pub head: Option<String>,
+    pub updated: Timestamp,
+}
+
+/// The submitted runs that have not ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueTotals {
+    /// How many wait for a place of their tenant.
+    pub waiting: u64,
+    /// How many wait for a worker.
+    pub queued: u64,
+    pub carried: u64,
+    /// How long the oldest run waits that no worker carries.
+    pub oldest: Duration,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -34,6 +34,8 @@ const RECORD: &str = "identity.json";
 /// The file in which Glee stores a generated id for a repository without commits. The file is in the common git
 /// folder.
 const UNBORN: &str = "glee-id";
+/// How the normalised address of a folder of this machine begins.
+const LOCAL: &str = "file:";
 const MOST_LINKS: usize = 8;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,6 +76,20 @@ impl Identity {
             .to_hex()
             .to_string()
     }
+}
+
+/// The names of a repository of which only the address is known. `None` if the address is none, or is on this machine.
+pub fn names_of_address(address: &str) -> Option<RepositoryNames> {
+    let top = Path::new("/");
+    let remote = remote_address::normalised(address, top)?;
+    if remote.starts_with(LOCAL) {
+        return None;
+    }
+    Some(RepositoryNames {
+        project: None,
+        proven: vec![Identity::Remote(remote.clone()).key(top)],
+        title: remote,
+    })
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -205,7 +221,7 @@ impl Workspace {
         let remote = facts
             .remote
             .as_ref()
-            .filter(|remote| !remote.starts_with("file:"));
+            .filter(|remote| !remote.starts_with(LOCAL));
         let folder = self.root.file_name().unwrap_or_default().to_string_lossy();
         let proven = facts.root.clone().map(Identity::Root).into_iter();
         let proven = proven.chain(remote.cloned().map(Identity::Remote));

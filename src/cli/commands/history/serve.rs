@@ -1,5 +1,8 @@
 //! `glee serve`: shows the history in a browser.
 
+#[cfg(feature = "server")]
+use std::net::SocketAddr;
+
 use crate::cli::context::{CommandResult, Globals, number};
 use crate::cli::serve;
 
@@ -10,10 +13,15 @@ Glee prints an address with a secret token. A browser can open the page only on 
 the token. The page shows the events of running reviews as they happen. Ctrl-C ends the server, and the \
 address then becomes invalid.
 
+With `--service`, Glee receives the webhooks of hosts instead, and submits a review of each new head of a pull request to the \
+workers of the server. It has no pages then. GLEE_WEBHOOK_SECRET holds the secret with which the hosts sign; docs/server.md says \
+more.
+
 Examples:
   glee serve
   glee serve --open
-  glee serve --port 8080")]
+  glee serve --port 8080
+  glee serve --service --listen 127.0.0.1:8080")]
 pub(crate) struct Args {
     /// The port of the page [default: a free port]
     #[arg(long, value_name = "N", value_parser = number::<u16>(1, 65_535))]
@@ -21,8 +29,25 @@ pub(crate) struct Args {
     /// Open the page in the browser
     #[arg(long)]
     open: bool,
+    /// Receive webhooks of GitHub, GitLab, Gitea and Forgejo, and submit reviews to the workers (see `glee worker`)
+    #[cfg(feature = "server")]
+    #[arg(long, conflicts_with_all = ["port", "open"])]
+    service: bool,
+    /// The address at which the service listens
+    #[cfg(feature = "server")]
+    #[arg(
+        long,
+        value_name = "ADDRESS:PORT",
+        requires = "service",
+        default_value = "127.0.0.1:8080"
+    )]
+    listen: SocketAddr,
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
+    #[cfg(feature = "server")]
+    if args.service {
+        return serve::service::run(globals, args.listen);
+    }
     serve::run(globals, args.port, args.open)
 }

@@ -25,10 +25,11 @@ use glee_model::domain::RunId;
 mod lists;
 mod queue;
 
-const SCHEMA: [&str; 3] = [
+const SCHEMA: [&str; 4] = [
     include_str!("schema.sql"),
     include_str!("pgmq.sql"),
     include_str!("queue.sql"),
+    include_str!("requests.sql"),
 ];
 const VERSION: i32 = 1;
 

@@ -9,7 +9,9 @@ use postgres::{Client, Error, Row};
 use super::{Server, apart};
 use crate::history::queue::Queue;
 use crate::history::shared_log::{RepositoryNames, SharedLogError};
-use crate::history::submission::{CarriedRun, Submission, SubmissionState, SubmittedRun};
+use crate::history::submission::{
+    CarriedRun, QueueTotals, RequestNotice, Submission, SubmissionState, SubmittedRun,
+};
 use glee_model::domain::RunId;
 
 struct ServerQueue {
@@ -100,6 +102,63 @@ impl Queue for ServerQueue {
             ],
         )
         .map(drop)
+    }
+
+    fn submits(&mut self) -> Result<bool, SharedLogError> {
+        self.ask(|client| {
+            let sql = "SELECT pg_has_role('glee_submitter', 'MEMBER')";
+            client.query_one(sql, &[])?.try_get(0)
+        })
+    }
+
+    fn follow(
+        &mut self,
+        names: &RepositoryNames,
+        notice: &RequestNotice,
+        run: &RunId,
+        args: &[String],
+    ) -> Result<bool, SharedLogError> {
+        let RepositoryNames {
+            project,
+            proven,
+            title,
+        } = names;
+        let RequestNotice {
+            remote,
+            number,
+            head,
+            updated,
+        } = notice;
+        let updated = updated.to_string();
+        self.ask(|client| {
+            let sql = "SELECT glee.follow(glee.open($1, $2, $3, true), $4, $5, $6::text::timestamptz, $7, $8, $9)";
+            let row = client.query_one(
+                sql,
+                &[
+                    project, proven, title, number, head, &updated, &run.0, remote, &args,
+                ],
+            )?;
+            row.try_get(0)
+        })
+    }
+
+    fn totals(&mut self) -> Result<QueueTotals, SharedLogError> {
+        self.ask(|client| {
+            let sql = "SELECT count(*) FILTER (WHERE msg IS NULL), count(*) FILTER (WHERE msg IS NOT NULL AND NOT carried),
+                    count(*) FILTER (WHERE carried),
+                    coalesce(extract(epoch FROM clock_timestamp() - min(submitted) FILTER (WHERE NOT carried)), 0)::float8
+                FROM (SELECT msg, submitted, coalesce(until > clock_timestamp(), false) AS carried
+                    FROM glee.submission WHERE ended IS NULL) AS open";
+            let row = client.query_one(sql, &[])?;
+            let count = |column: usize| row.try_get(column).map(i64::unsigned_abs);
+            let oldest: f64 = row.try_get(3)?;
+            Ok(QueueTotals {
+                waiting: count(0)?,
+                queued: count(1)?,
+                carried: count(2)?,
+                oldest: Duration::from_secs_f64(oldest.max(0.0)),
+            })
+        })
     }
 
     fn claim(&mut self, worker: &str) -> Result<Option<CarriedRun>, SharedLogError> {
