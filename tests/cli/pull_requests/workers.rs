@@ -1,6 +1,8 @@
 //! A worker reviews a pull request and publishes the review. If it is killed, another one publishes the rest.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
 use std::process::Stdio;
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -46,20 +48,87 @@ fn work(scene: &Scene, worker: &str) {
     scene.double.process.store(0, Ordering::SeqCst);
 }
 
+fn create(postgres: &Postgres, database: &str) {
+    postgres.sql("postgres", &format!("CREATE DATABASE {database}"));
+    let address = postgres.address("postgres", database);
+    let made = crate::support::Sandbox::new().glee(&["server", "init", &address]);
+    assert_eq!(made.code, 0, "{made}");
+}
+
+/// Lets a service receive the webhook of a merge request with the number 7. Returns the answer.
+fn receive(scene: &Scene) -> String {
+    let mut service = scene
+        .sandbox
+        .command(&["serve", "--service", "--listen", "127.0.0.1:0"])
+        .env("GLEE_WEBHOOK_SECRET", "of the service")
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    let mut address = String::new();
+    let mut output = BufReader::new(service.stdout.take().expect("its output"));
+    output.read_line(&mut address).expect("an address");
+    let host = address
+        .trim()
+        .strip_prefix("http://")
+        .and_then(|address| address.strip_suffix("/webhooks"))
+        .expect("the address of the service");
+    let body = serde_json::json!({
+        "project": {"git_http_url": format!("{}/team/shop.git", scene.double.address)},
+        "object_attributes": {
+            "iid": 7, "state": "opened", "updated_at": "2026-11-28T20:15:00Z", "last_commit": {"id": "abc"},
+        },
+    })
+    .to_string();
+    let mut stream = TcpStream::connect(host).expect("a connection");
+    let request = format!(
+        "POST /webhooks HTTP/1.1\r\nHost: glee.example.org\r\nConnection: close\r\nX-Gitlab-Event: Merge Request Hook\r\n\
+         X-Gitlab-Token: of the service\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(request.as_bytes()).expect("a request");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("an answer");
+    service.kill().expect("the service is ended");
+    service.wait().expect("the service has ended");
+    answer
+}
+
+#[test]
+fn a_webhook_leads_to_the_same_conversation_as_a_submitted_review() {
+    let Some(postgres) = Postgres::start() else {
+        return;
+    };
+    let before = with_findings();
+    let conversations = ["submitted", "told"].map(|database| {
+        create(&postgres, database);
+        let mut scene = before.copy();
+        if database == "submitted" {
+            submit(&mut scene, &postgres, database);
+        } else {
+            let address = postgres.address("postgres", database);
+            scene.sandbox.env("GLEE_SERVER", address);
+            let answer = receive(&scene);
+            assert!(answer.starts_with("HTTP/1.1 202 "), "{answer}");
+        }
+        work(&scene, "one");
+        let exit = postgres.sql(database, "SELECT exit FROM glee.submission");
+        assert_eq!(exit, "0", "{database}");
+        scene.conversation()
+    });
+    let [submitted, told] = conversations;
+    assert_eq!(
+        submitted.last().map(String::as_str),
+        Some("1 summaries, 1 checks")
+    );
+    assert_eq!(told, submitted);
+}
+
 #[test]
 fn a_review_of_a_worker_that_is_killed_is_published_once() {
     let Some(postgres) = Postgres::start() else {
         return;
     };
-    let create = |name: &str| {
-        postgres.sql("postgres", &format!("CREATE DATABASE {name}"));
-        let made = crate::support::Sandbox::new().glee(&[
-            "server",
-            "init",
-            &postgres.address("postgres", name),
-        ]);
-        assert_eq!(made.code, 0, "{made}");
-    };
+    let create = |name: &str| create(&postgres, name);
     let before = with_findings();
     create("undisturbed");
     let mut scene = before.copy();
