@@ -9,6 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::double::KillAt;
+use super::github::HEAD_REPOSITORY;
 use super::scene::Scene;
 use super::{requests, with_findings};
 use crate::postgres::Postgres;
@@ -121,6 +122,37 @@ fn a_webhook_leads_to_the_same_conversation_as_a_submitted_review() {
         Some("1 summaries, 1 checks")
     );
     assert_eq!(told, submitted);
+}
+
+#[test]
+fn the_agents_of_a_worker_are_held_at_a_fork_whatever_its_user_allows() {
+    let Some(postgres) = Postgres::start() else {
+        return;
+    };
+    for is_fork in [false, true] {
+        let database = format!("fork_{is_fork}");
+        create(&postgres, &database);
+        let mut scene = with_findings();
+        let config = "version: 1\nsandbox: off\nagents:\n  - {name: writer, command: writer, role: reviewer}\n";
+        fs::write(scene.sandbox.user_config(), config).expect("a file");
+        let written = scene.sandbox.home().join("written");
+        let script = format!(
+            "#!/bin/sh\ncat > /dev/null\ntouch {}\necho GLEE-REVIEW-END nonce=$GLEE_NONCE findings=0 read=all\n",
+            written.display()
+        );
+        scene.sandbox.program("writer", &script);
+        if is_fork {
+            let elsewhere =
+                serde_json::json!({ "id": 2, "clone_url": "https://git.example.org/fork.git" });
+            let mut state = scene.double.state();
+            state.other.insert(HEAD_REPOSITORY.to_owned(), elsewhere);
+        }
+        submit(&mut scene, &postgres, &database);
+        work(&scene, "one");
+        let exit = postgres.sql(&database, "SELECT exit FROM glee.submission");
+        assert_ne!(exit, "", "{database}");
+        assert_eq!(written.exists(), !is_fork, "{database}");
+    }
 }
 
 #[test]
