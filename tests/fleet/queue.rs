@@ -103,6 +103,8 @@ fn a_submitted_review_ends_as_one_of_this_machine() {
         2,
         "{listed}"
     );
+    let soon = sue.glee(&["runs", "wait", &first, "--timeout", "10ms"]);
+    assert_eq!(soon.code, 124, "{soon}");
     let stop = sue.glee(&["runs", "stop", &stopped]);
     assert_eq!(stop.code, 0, "{stop}");
 
@@ -122,6 +124,12 @@ fn a_submitted_review_ends_as_one_of_this_machine() {
     assert!(line(&stopped).contains("stopped"), "{listed}");
     let shown = sue.glee(&["runs", "show", &first]);
     assert!(shown.stdout.contains("Text is run as code"), "{shown}");
+    let waited = sue.glee(&["runs", "wait", &first]);
+    assert_eq!(
+        (waited.code, &waited.stdout),
+        (1, &shown.stdout),
+        "{waited}"
+    );
     let again = sue.glee(&["runs", "stop", &first]);
     assert_eq!(again.code, 2, "{again}");
 
@@ -203,6 +211,10 @@ fn a_role_does_to_the_queue_what_is_its_own() {
         (
             "wim",
             "SELECT glee.add(1, 0, '{x}', '{1}', '{now}', '{\"{}\"}', '{h}', '{}')",
+        ),
+        (
+            "wim",
+            "SELECT glee.follow(1, 7, 'h', now(), 'x', 'r', '{}')",
         ),
         ("wim", "SELECT glee.stop('x')"),
         ("wim", "SELECT glee.close('x', 0, '')"),

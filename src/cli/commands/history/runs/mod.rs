@@ -7,6 +7,7 @@ pub(crate) mod lookup;
 mod prune;
 mod replay;
 pub(crate) mod show;
+pub(crate) mod submitted;
 mod undo;
 mod wait;
 

@@ -5,14 +5,11 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::{lookup, show};
-use crate::cli::context::{
-    CommandError, CommandResult, Globals, ReportOutputs, RunArg, duration, server,
-};
+use super::{lookup, show, submitted};
+use crate::cli::context::{CommandError, CommandResult, Globals, ReportOutputs, RunArg, duration};
 use crate::cli::report::filter::ReportFilter;
 use glee_model::domain::{ExitReason, RunId};
 use glee_store::history::store::Journal;
-use glee_store::history::submission::SubmissionState;
 use glee_workflows::review::recorded::view;
 
 /// Wait until a run has ended, print its report, and exit as the run did
@@ -50,13 +47,17 @@ pub(crate) struct StopArgs {
 /// How often the run is looked at.
 const STEP: Duration = Duration::from_millis(50);
 /// How often the server is asked about a run of another machine.
-const ELSEWHERE: Duration = Duration::from_secs(1);
+pub(super) const ELSEWHERE: Duration = Duration::from_secs(1);
 /// The time that a run gets to end its agents.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let outputs = args.report.check(globals)?;
     outputs.check_filter(&args.filter.flags())?;
+    if let Some((mut queue, run)) = submitted::find(&args.run.run, globals)? {
+        let queue = queue.as_mut();
+        return submitted::wait(globals, queue, &run, args.timeout, &outputs, &args.filter);
+    }
     let (_, mut journal, run) = lookup::find(globals, &args.run.run)?;
     let is_elsewhere = journal.is_elsewhere(&run)?;
     let began = Instant::now();
@@ -91,7 +92,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     }
 }
 
-fn still_running(run: &RunId) -> CommandError {
+pub(super) fn still_running(run: &RunId) -> CommandError {
     let message = format!("run {} still works", run.short());
     CommandError::new(ExitReason::StillRunning, anyhow::Error::msg(message)).hint(format!(
         "wait longer, or end it with `glee runs stop {}`",
@@ -108,8 +109,8 @@ fn interrupted(run: &RunId, exit: ExitReason, how: &str) -> CommandError {
 }
 
 pub(crate) fn stop(args: &StopArgs, globals: &Globals) -> CommandResult {
-    if let Some(stopped) = stop_submitted(&args.run.run, globals)? {
-        return Ok(stopped);
+    if let Some((mut queue, run)) = submitted::find(&args.run.run, globals)? {
+        return submitted::stop(globals, queue.as_mut(), &run);
     }
     let (_, journal, run) = lookup::find(globals, &args.run.run)?;
     journal.require_here(&run)?;
@@ -145,52 +146,6 @@ pub(crate) fn stop(args: &StopArgs, globals: &Globals) -> CommandResult {
         "run {id} has been stopped; go on with `glee runs resume {id}`"
     ));
     Ok(ExitReason::Clean)
-}
-
-/// Stops a run of a worker. `None` if no such run was submitted.
-fn stop_submitted(id: &str, globals: &Globals) -> Result<Option<ExitReason>, CommandError> {
-    let is_id = id.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
-    if !is_id || globals.history.is_some() {
-        return Ok(None);
-    }
-    let Some(server) = server::configured(globals)? else {
-        return Ok(None);
-    };
-    let mut queue = server.queue()?;
-    let found = queue.find(id)?;
-    let run = match found.as_slice() {
-        [] => return Ok(None),
-        [one] => &one.run,
-        _ => {
-            return Err(
-                CommandError::usage(format!("several submitted runs match `{id}`"))
-                    .hint("give more digits of the id"),
-            );
-        }
-    };
-    let id = run.short();
-    if !queue.stop(run)? {
-        return Err(CommandError::usage(format!("run {id} has ended"))
-            .hint(format!("print its report with `glee runs show {id}`")));
-    }
-    let began = Instant::now();
-    loop {
-        let found = queue.find(&run.0)?;
-        let is_over = found
-            .first()
-            .is_none_or(|run| matches!(run.state, SubmissionState::Ended { .. }));
-        if is_over {
-            globals.say(&format!("run {id} has been stopped"));
-            return Ok(Some(ExitReason::Clean));
-        }
-        if began.elapsed() >= PATIENCE {
-            globals.say(&format!(
-                "run {id} ends when its worker renews its lease; `glee runs --all` shows it"
-            ));
-            return Ok(Some(ExitReason::Clean));
-        }
-        std::thread::sleep(ELSEWHERE);
-    }
 }
 
 fn not_working(journal: &Journal, run: &RunId) -> Result<CommandError, CommandError> {

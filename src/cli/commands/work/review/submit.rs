@@ -1,29 +1,21 @@
 //! `glee review --submit`: hands a review to the workers of the server.
 
-use std::thread;
-use std::time::Duration;
-
 use serde_json::json;
 
 use super::args::{self, Args};
-use crate::cli::commands::history::runs::{lookup, show};
+use crate::cli::commands::history::runs::submitted;
 use crate::cli::context::{
-    CommandError, CommandResult, Format, Globals, Outputs, detached, history, json_line, place,
-    pretty, print, server,
+    CommandError, CommandResult, Format, Globals, detached, json_line, place, pretty, print, server,
 };
+use glee_model::domain::CodeContext;
 use glee_model::domain::event::Mode;
-use glee_model::domain::{CodeContext, ExitReason, RunId};
 use glee_protocol::secrets;
 use glee_protocol::text::printable;
-use glee_store::history::queue::Queue;
-use glee_store::history::submission::{Submission, SubmissionState};
+use glee_store::history::submission::Submission;
 use glee_workflows::review;
 use glee_workspace::git::Repository;
 use glee_workspace::root::Workspace;
 use glee_workspace::{SelectOptions, TargetSpec};
-
-/// How often the server is asked about the run.
-const STEP: Duration = Duration::from_secs(1);
 
 pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let outputs = args.report.check(globals)?;
@@ -47,57 +39,15 @@ pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
     queue.submit(&names, &run, &submission, args.urgent)?;
     if args.wait {
         globals.say(&format!("run {} is submitted", run.short()));
-        return wait(args, globals, queue.as_mut(), &run, &outputs);
+        return submitted::wait(globals, queue.as_mut(), &run, None, &outputs, &args.filter);
     }
     let id = run.short();
     print(&match outputs.stdout {
         Format::Json => pretty(&json!({ "schema": 1, "run": run })),
         Format::Jsonl => json_line(&json!({ "schema": 1, "run": run })),
         _ if globals.quiet => format!("{id}\n"),
-        _ => format!("Run {id} is submitted; `glee runs --all` says how far it is\n"),
+        _ => format!("Run {id} is submitted; `glee runs wait {id}` waits for its report\n"),
     })
-}
-
-/// Waits for the end of the run, and prints its report.
-fn wait(
-    args: &Args,
-    globals: &Globals,
-    queue: &mut dyn Queue,
-    run: &RunId,
-    outputs: &Outputs,
-) -> CommandResult {
-    let mut told = None;
-    let (exit, failed) = loop {
-        match queue.find(&run.0) {
-            Ok(found) => match found.into_iter().next().map(|found| found.state) {
-                Some(SubmissionState::Ended { exit, failed }) => break (exit, failed),
-                Some(state) => {
-                    let words = lookup::submitted(&state);
-                    if told.as_ref() != Some(&words) {
-                        globals.say(&words);
-                        told = Some(words);
-                    }
-                }
-                None => return Err(CommandError::usage("the run is gone from the server")),
-            },
-            Err(error) if error.is_passing() => {}
-            Err(error) => return Err(error.into()),
-        }
-        thread::sleep(STEP);
-    };
-    let exit = ExitReason::with_code(u8::try_from(exit).unwrap_or(u8::MAX));
-    let journal = history::open_read_here(globals)?;
-    let length = journal.map(|journal| journal.length(run)).transpose()?;
-    if length.is_some_and(|length| length > 0) {
-        show::run(globals, &run.0, outputs, &args.filter)?;
-    }
-    match failed {
-        None => Ok(exit),
-        Some(failed) => {
-            let message = format!("the worker could not end run {}: {failed}", run.short());
-            Err(CommandError::new(exit, anyhow::Error::msg(message)))
-        }
-    }
 }
 
 impl Args {

@@ -1,0 +1,109 @@
+//! Runs of workers, which `glee runs wait` and `glee runs stop` find in the queue of the server.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::wait::{ELSEWHERE, PATIENCE, still_running};
+use super::{lookup, show};
+use crate::cli::context::{CommandError, CommandResult, Globals, Outputs, history, server};
+use crate::cli::report::filter::ReportFilter;
+use glee_model::domain::{ExitReason, RunId};
+use glee_store::history::queue::Queue;
+use glee_store::history::submission::SubmissionState;
+
+/// The queue with the submitted run that `id` means. `None` if no such run was submitted.
+pub(crate) fn find(
+    id: &str,
+    globals: &Globals,
+) -> Result<Option<(Box<dyn Queue>, RunId)>, CommandError> {
+    let is_id = id.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
+    if !is_id || globals.history.is_some() {
+        return Ok(None);
+    }
+    let Some(server) = server::configured(globals)? else {
+        return Ok(None);
+    };
+    let mut queue = server.queue()?;
+    let mut found = queue.find(id)?.into_iter();
+    match (found.next(), found.next()) {
+        (None, _) => Ok(None),
+        (Some(one), None) => Ok(Some((queue, one.run))),
+        (Some(_), Some(_)) => Err(CommandError::usage(format!(
+            "several submitted runs match `{id}`"
+        ))
+        .hint("give more digits of the id")),
+    }
+}
+
+/// Waits for the end of the run, and prints its report.
+pub(crate) fn wait(
+    globals: &Globals,
+    queue: &mut dyn Queue,
+    run: &RunId,
+    timeout: Option<Duration>,
+    outputs: &Outputs,
+    filter: &ReportFilter,
+) -> CommandResult {
+    let began = Instant::now();
+    let mut told = None;
+    let (exit, failed) = loop {
+        match queue.find(&run.0) {
+            Ok(found) => match found.into_iter().next().map(|found| found.state) {
+                Some(SubmissionState::Ended { exit, failed }) => break (exit, failed),
+                Some(state) => {
+                    let words = lookup::submitted(&state);
+                    if told.as_ref() != Some(&words) {
+                        globals.say(&words);
+                        told = Some(words);
+                    }
+                }
+                None => return Err(CommandError::usage("the run is gone from the server")),
+            },
+            Err(error) if error.is_passing() => {}
+            Err(error) => return Err(error.into()),
+        }
+        if timeout.is_some_and(|most| began.elapsed() >= most) {
+            return Err(still_running(run));
+        }
+        thread::sleep(ELSEWHERE);
+    };
+    let exit = ExitReason::with_code(u8::try_from(exit).unwrap_or(u8::MAX));
+    let journal = history::open_read_here(globals)?;
+    let length = journal.map(|journal| journal.length(run)).transpose()?;
+    if length.is_some_and(|length| length > 0) {
+        show::run(globals, &run.0, outputs, filter)?;
+    }
+    match failed {
+        None => Ok(exit),
+        Some(failed) => {
+            let message = format!("the worker could not end run {}: {failed}", run.short());
+            Err(CommandError::new(exit, anyhow::Error::msg(message)))
+        }
+    }
+}
+
+pub(crate) fn stop(globals: &Globals, queue: &mut dyn Queue, run: &RunId) -> CommandResult {
+    let id = run.short();
+    if !queue.stop(run)? {
+        return Err(CommandError::usage(format!("run {id} has ended"))
+            .hint(format!("print its report with `glee runs show {id}`")));
+    }
+    let began = Instant::now();
+    loop {
+        let found = queue.find(&run.0)?;
+        let is_over = found
+            .first()
+            .is_none_or(|run| matches!(run.state, SubmissionState::Ended { .. }));
+        if is_over {
+            globals.say(&format!("run {id} has been stopped"));
+            return Ok(ExitReason::Clean);
+        }
+        if began.elapsed() >= PATIENCE {
+            globals.say(&format!(
+                "run {id} ends when its worker renews its lease; `glee runs --all` shows it"
+            ));
+            return Ok(ExitReason::Clean);
+        }
+        thread::sleep(ELSEWHERE);
+    }
+}
