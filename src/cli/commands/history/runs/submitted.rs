@@ -11,11 +11,11 @@ use glee_model::domain::{ExitReason, RunId};
 use glee_store::history::queue::Queue;
 use glee_store::history::submission::SubmissionState;
 
-/// The queue with the submitted run that `id` means. `None` if no such run was submitted.
-pub(crate) fn find(
-    id: &str,
-    globals: &Globals,
-) -> Result<Option<(Box<dyn Queue>, RunId)>, CommandError> {
+/// A submitted run, and the queue that it is in.
+type FoundRun = (Box<dyn Queue>, RunId);
+
+/// Returns `None` if no run with this id was submitted.
+pub(crate) fn find(id: &str, globals: &Globals) -> Result<Option<FoundRun>, CommandError> {
     let is_id = id.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
     if !is_id || globals.history.is_some() {
         return Ok(None);
