@@ -173,6 +173,8 @@ fn the_month_of_a_user_is_one_over_repositories() {
         let output = sandbox.glee(&["review", "app.py"]);
         assert_eq!(output.code, 0, "{output}");
         assert!(output.stdout.contains(level), "{output}");
+        let all = format!("{}{}", output.stdout, output.stderr);
+        assert!(!all.contains("cannot be read"), "{output}");
     }
     // Both repositories are at the end of the month's budget, and no further call is made.
     for sandbox in [&first, &second] {

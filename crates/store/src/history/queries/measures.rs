@@ -213,11 +213,13 @@ impl Journal {
     pub fn spent_in_all(&self, state_dir: &Path, since: Date) -> Result<(f64, u64), JournalError> {
         let mut usd = self.spent_since(since)?;
         let mut unread = 0;
-        let folders = fs::read_dir(state_dir.join(HISTORIES));
-        let folders = folders.into_iter().flatten().flatten();
-        for path in
-            folders.flat_map(|folder| [DATABASE, REPLICA].map(|name| folder.path().join(name)))
-        {
+        let entries = fs::read_dir(state_dir.join(HISTORIES));
+        let entries = entries.into_iter().flatten().flatten();
+        // A file beside the folders is the lock of their names.
+        let folders = entries
+            .map(|entry| entry.path())
+            .filter(|path| path.is_dir());
+        for path in folders.flat_map(|folder| [DATABASE, REPLICA].map(|name| folder.join(name))) {
             if path.canonicalize().is_ok_and(|path| path == self.path) {
                 continue;
             }
