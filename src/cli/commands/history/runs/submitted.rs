@@ -3,13 +3,17 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::wait::{ELSEWHERE, PATIENCE, still_running};
 use super::{lookup, show};
 use crate::cli::context::{CommandError, CommandResult, Globals, Outputs, history, server};
 use crate::cli::report::filter::ReportFilter;
 use glee_model::domain::{ExitReason, RunId};
 use glee_store::history::queue::Queue;
 use glee_store::history::submission::SubmissionState;
+
+/// How often the server is asked about a run of another machine.
+pub(super) const ELSEWHERE: Duration = Duration::from_secs(1);
+/// The time that a run gets to end its agents.
+pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A submitted run, and the queue that it is in.
 type FoundRun = (Box<dyn Queue>, RunId);
@@ -106,4 +110,12 @@ pub(crate) fn stop(globals: &Globals, queue: &mut dyn Queue, run: &RunId) -> Com
         }
         thread::sleep(ELSEWHERE);
     }
+}
+
+pub(super) fn still_running(run: &RunId) -> CommandError {
+    let message = format!("run {} still works", run.short());
+    CommandError::new(ExitReason::StillRunning, anyhow::Error::msg(message)).hint(format!(
+        "wait longer, or end it with `glee runs stop {}`",
+        run.short()
+    ))
 }

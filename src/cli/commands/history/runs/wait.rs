@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::{lookup, show, submitted};
+use super::submitted::{self, ELSEWHERE, PATIENCE, still_running};
+use super::{lookup, show};
 use crate::cli::context::{CommandError, CommandResult, Globals, ReportOutputs, RunArg, duration};
 use crate::cli::report::filter::ReportFilter;
 use glee_model::domain::{ExitReason, RunId};
@@ -46,10 +47,6 @@ pub(crate) struct StopArgs {
 
 /// How often the run is looked at.
 const STEP: Duration = Duration::from_millis(50);
-/// How often the server is asked about a run of another machine.
-pub(super) const ELSEWHERE: Duration = Duration::from_secs(1);
-/// The time that a run gets to end its agents.
-pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let outputs = args.report.check(globals)?;
@@ -90,14 +87,6 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             Err(interrupted(&run, killed, "was killed before its end"))
         }
     }
-}
-
-pub(super) fn still_running(run: &RunId) -> CommandError {
-    let message = format!("run {} still works", run.short());
-    CommandError::new(ExitReason::StillRunning, anyhow::Error::msg(message)).hint(format!(
-        "wait longer, or end it with `glee runs stop {}`",
-        run.short()
-    ))
 }
 
 fn interrupted(run: &RunId, exit: ExitReason, how: &str) -> CommandError {
