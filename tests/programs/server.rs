@@ -165,6 +165,16 @@ pub(crate) fn slow_machine(address: &str) -> Sandbox {
     machine
 }
 
+/// A machine whose run has its answer while the server is away.
+pub(crate) fn answered_without_server(postgres: &Postgres, address: &str) -> (Sandbox, Child) {
+    let machine = slow_machine(address);
+    let review = started(&machine, &REVIEW);
+    wait_for_call(postgres);
+    postgres.crash();
+    go(&machine);
+    (machine, review)
+}
+
 pub(crate) fn go(machine: &Sandbox) {
     fs::write(machine.root().with_file_name("bin").join("go"), "").expect("a file");
 }
@@ -176,11 +186,7 @@ fn an_answer_survives_a_server_that_stays_away() {
     let Some((postgres, address)) = server() else {
         return;
     };
-    let machine = slow_machine(&address);
-    let review = started(&machine, &REVIEW);
-    wait_for_call(&postgres);
-    postgres.crash();
-    go(&machine);
+    let (machine, review) = answered_without_server(&postgres, &address);
     assert_eq!(ended(review), 7);
 
     let away = machine.glee(&["runs"]);

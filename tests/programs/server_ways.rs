@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::server::{REVIEW, go, server, slow_machine, started, wait_for_call};
+use crate::server::{answered_without_server, server};
 use crate::support::{Output, Sandbox};
 
 fn asked(address: &str) -> Output {
@@ -71,11 +71,7 @@ fn ctrl_c_ends_a_run_whose_server_went_away() {
     let Some((postgres, address)) = server() else {
         return;
     };
-    let machine = slow_machine(&address);
-    let review = started(&machine, &REVIEW);
-    wait_for_call(&postgres);
-    postgres.crash();
-    go(&machine);
+    let (machine, review) = answered_without_server(&postgres, &address);
     // The run has its answer, and waits for the server.
     thread::sleep(Duration::from_secs(1));
     assert_eq!(interrupt(review), 130);

@@ -254,9 +254,7 @@ impl Running {
             failed,
         })
     }
-}
 
-impl Running {
     /// The last error of the process.
     fn errors(&mut self) -> io::Result<Option<String>> {
         let length = self.errors.seek(SeekFrom::End(0))?;

@@ -312,26 +312,18 @@ pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>
         None => tree.agents(&mut plan, agents).and_then(|agents| {
             let tree = Arc::clone(&tree.workspace);
             let id = run.clone();
-            match is_taken_over {
-                true => execute::review(
-                    &context,
-                    tree,
-                    settings,
-                    agents,
-                    &run,
-                    &fix,
-                    |setup, resolver| review::take_over(setup, resolver, id, plan, target),
-                ),
-                false => execute::review(
-                    &context,
-                    tree,
-                    settings,
-                    agents,
-                    &run,
-                    &fix,
-                    |setup, resolver| review::start(setup, resolver, id, plan, target),
-                ),
-            }
+            execute::review(
+                &context,
+                tree,
+                settings,
+                agents,
+                &run,
+                &fix,
+                async move |setup, resolver| match is_taken_over {
+                    true => review::take_over(setup, resolver, id, plan, target).await,
+                    false => review::start(setup, resolver, id, plan, target).await,
+                },
+            )
         }),
     };
     tree.leave(globals, &run);
