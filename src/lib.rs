@@ -28,8 +28,13 @@
 //!    findings from its answer.
 //! 4. The findings of a round are recognised, merged and numbered ([`glee_workflows::review::findings`]), and recorded.
 //! 5. The coder implements or objects. An objection to a mandatory finding opens a dispute, which a judge, a person or
-//!    a policy settles ([`glee_workflows::review::disputes`]).
-//! 6. [`glee_workflows::review::outcome`] computes the exit reason, and [`cli`] prints the report.
+//!    a policy settles ([`glee_workflows::review::disputes`]). The coder implements what is enforced.
+//! 6. The commands of `review.verify` run on its edits, and reviewers check them. Another round reviews what the coder
+//!    changed, until it changes nothing, the rounds are used up, or they do not converge.
+//! 7. [`glee_workflows::review::outcome`] computes the exit reason, and [`cli`] prints the report.
+//!
+//! [`next_steps`](glee_workflows::review::schedule::next_steps) has all steps of a round in their order, and
+//! [`ExitReason::code`](glee_model::domain::ExitReason::code) what each end is to a caller.
 //!
 //! # Crates
 //!

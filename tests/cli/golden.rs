@@ -153,7 +153,7 @@ fn other_rules_decide_a_golden_run_otherwise() {
             "  F12 is optional, was mandatory: The lock is never released",
             "  F12 is unanswered, was enforced (dispute 4): The lock is never released",
             "  the exit code is 4, was 1",
-            "  not recorded: cyd was never asked about these findings",
+            "  not recorded: cyd responding to the findings",
             "No agent was called, nothing was changed.",
         ]
     );

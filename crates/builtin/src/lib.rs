@@ -69,10 +69,8 @@ pub enum BuiltinError {
     Request(#[source] serde_json::Error),
     #[error("`builtin:{agent}` cannot answer a request to a {role}")]
     WrongTask { agent: &'static str, role: Role },
-    #[error("embedded agents neither take part in debates nor compare findings")]
-    Argues,
-    #[error("embedded agents do not support stages, checkpoints or review requests of a watch")]
-    Plans,
+    #[error("embedded agents have no answer to a request of the kind `{0}`")]
+    Unanswerable(&'static str),
     #[error("Glee was built without its embedded agents (feature `astgrep`)")]
     NotBuilt,
     #[cfg(feature = "astgrep")]
@@ -95,11 +93,9 @@ impl Advice for BuiltinError {
             Self::NotBuilt => Some("build Glee with the default features".to_owned()),
             #[cfg(feature = "astgrep")]
             Self::Rules(error) => error.hint(),
-            Self::Request(_)
-            | Self::WrongTask { .. }
-            | Self::Argues
-            | Self::Plans
-            | Self::Answer(_) => None,
+            Self::Request(_) | Self::WrongTask { .. } | Self::Unanswerable(_) | Self::Answer(_) => {
+                None
+            }
         }
     }
 }
@@ -145,14 +141,7 @@ fn dispatch(request: &Request, root: &Path) -> Result<String, BuiltinError> {
             written,
             ..
         }) => referee::judge(&case.dispute, files, written, root),
-        Task::Demonstrate(_)
-        | Task::Examine(_)
-        | Task::Defend(_)
-        | Task::Compare(_)
-        | Task::Same(_) => {
-            return Err(BuiltinError::Argues);
-        }
-        _ => return Err(BuiltinError::Plans),
+        task => return Err(BuiltinError::Unanswerable(task.kind())),
     };
     serde_json::to_string_pretty(&answer::BuiltinAnswer {
         nonce: &request.nonce,

@@ -43,7 +43,7 @@ pub fn exit(state: &ReviewState, review: &ReviewSettings) -> ExitReason {
         quorum: review.quorum,
         agent_failed: agent_failed(state),
         exhausted: state.last_calls().iter().any(|(id, call)| {
-            !compares(&id.purpose)
+            !id.purpose.is_comparison()
                 && matches!(&call.answer, CallAnswer::Failed { cause: Some(cause), .. } if cause.is_exhausted())
         }),
         violated: !state.violated.is_empty(),
@@ -98,12 +98,6 @@ fn agent_failed(state: &ReviewState) -> bool {
                     _ => false,
                 }
         })
-}
-
-/// Whether a call only asks whether findings are the same. Without an answer, the findings stay side by side, so a
-/// failure of such a call is a notice.
-fn compares(purpose: &Purpose) -> bool {
-    matches!(purpose, Purpose::Same { .. } | Purpose::Compare { .. })
 }
 
 /// `changes` are all changes of the coder in the run. The caller provides `exit` and `millis`, because both
@@ -380,11 +374,11 @@ fn failures(state: &ReviewState) -> Vec<Failure> {
     let all = state
         .last_calls()
         .into_iter()
-        // Without an answer about an answer, the review is asked for again. Without a demonstration that a judge asked
+        // A comparison that failed is a notice. Without an answer about an answer, the review is asked for again. Without a demonstration that a judge asked
         // for, the judge rules all the same, and says so.
         .filter(|(id, _)| {
             let purpose = &id.purpose;
-            !compares(purpose)
+            !purpose.is_comparison()
                 && !matches!(purpose, Purpose::Close { .. } | Purpose::Demonstrate { .. })
         })
         .filter_map(|(id, call)| {
@@ -392,14 +386,6 @@ fn failures(state: &ReviewState) -> Vec<Failure> {
                 CallAnswer::Failed { error, hint, cause } => (error.clone(), hint.clone(), *cause),
                 CallAnswer::Invalid { error } => (error.clone(), None, None),
                 _ => return None,
-            };
-            let role = match id.purpose {
-                Purpose::Same { .. } => Role::Aggregator,
-                Purpose::Judge { .. } | Purpose::JudgeAgain { .. } | Purpose::Compare { .. } => {
-                    Role::Judge
-                }
-                _ if id.purpose.is_coder() => Role::Coder,
-                _ => Role::Reviewer,
             };
             let is_in_output = match &call.answer {
                 CallAnswer::Invalid { .. } => true,
@@ -409,7 +395,7 @@ fn failures(state: &ReviewState) -> Vec<Failure> {
             let call = is_in_output.then(|| asked_in.file_stem());
             Some(Failure {
                 agent: id.agent.clone(),
-                role,
+                role: id.purpose.role(),
                 error,
                 hint,
                 cause,

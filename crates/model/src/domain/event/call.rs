@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::{
     AgentName, AnswerStatus, CodeRead, Comparison, Defended, Demonstration, DemonstrationRequest,
     DisputeNumber, Examined, FailureKind, GivenPlace, PairComparison, PeerReview, RaisedIn,
-    RawFinding, Recheck, Response, Ruling, Said, Untrusted,
+    RawFinding, Recheck, Response, Role, Ruling, Said, Untrusted,
 };
 
 /// The purpose of a call. Within a run, the purpose, the agent and the attempt identify a call.
@@ -176,15 +176,45 @@ impl Purpose {
         words.to_owned()
     }
 
-    pub fn is_coder(&self) -> bool {
-        matches!(
-            self,
+    /// The role in which the agent is asked.
+    pub fn role(&self) -> Role {
+        match self {
             Self::Respond { .. }
-                | Self::Enforce { .. }
-                | Self::Reply { .. }
-                | Self::Repair { .. }
-                | Self::Work
-        )
+            | Self::Enforce { .. }
+            | Self::Reply { .. }
+            | Self::Repair { .. }
+            | Self::Work => Role::Coder,
+            Self::Judge { .. }
+            | Self::JudgeFile { .. }
+            | Self::JudgeAgain { .. }
+            | Self::Compare { .. }
+            | Self::Stage {
+                part: Part::Arbitrate | Part::Validate { .. },
+            } => Role::Judge,
+            Self::Same { .. }
+            | Self::Stage {
+                part: Part::Aggregate,
+            } => Role::Aggregator,
+            Self::Review { .. }
+            | Self::Close { .. }
+            | Self::Examine { .. }
+            | Self::Defend { .. }
+            | Self::Demonstrate { .. }
+            | Self::Recheck { .. }
+            | Self::Peer { .. }
+            | Self::Stage {
+                part: Part::Position | Part::Questions,
+            } => Role::Reviewer,
+        }
+    }
+
+    pub fn is_coder(&self) -> bool {
+        self.role() == Role::Coder
+    }
+
+    /// Whether the call only asks whether findings are the same. Without an answer, the findings stay side by side.
+    pub fn is_comparison(&self) -> bool {
+        matches!(self, Self::Same { .. } | Self::Compare { .. })
     }
 }
 

@@ -183,7 +183,7 @@ impl Measures<'_> {
         usage: &Usage,
         told: &CallMetadata,
     ) -> rusqlite::Result<()> {
-        let role = role_of(&call.purpose);
+        let role = role_name(call.purpose.role());
         if let (Some(role), Some(model)) = (role, told.model.as_deref()) {
             let sql =
                 "UPDATE participant SET model = ?4 WHERE run = ?1 AND agent = ?2 AND role = ?3";
@@ -192,7 +192,6 @@ impl Measures<'_> {
                 .execute([&self.run.0, &call.agent.0, role, model])?;
         }
         // Without a judge, the aggregator compares findings with earlier disputes.
-        let compares = matches!(call.purpose, Purpose::Same { .. } | Purpose::Compare { .. });
         let sql = "WITH own AS (SELECT role, model FROM participant
                 WHERE run = ?1 AND agent = ?2 AND role IN (?3, iif(?10, 'aggregator', ?3))),
              counted (kind, name) AS (
@@ -217,7 +216,7 @@ impl Measures<'_> {
                 bounded(usage.input_tokens.unwrap_or(0)),
                 bounded(usage.output_tokens.unwrap_or(0)),
                 micros(usage).unwrap_or(0),
-                compares,
+                call.purpose.is_comparison(),
             ])
             .map(drop)
     }
@@ -423,21 +422,5 @@ fn role_name(role: Role) -> Option<&'static str> {
         Role::Judge => Some("judge"),
         Role::Aggregator => Some("aggregator"),
         Role::Coder => None,
-    }
-}
-
-fn role_of(purpose: &Purpose) -> Option<&'static str> {
-    match purpose {
-        Purpose::Review { .. }
-        | Purpose::Close { .. }
-        | Purpose::Examine { .. }
-        | Purpose::Defend { .. }
-        | Purpose::Recheck { .. } => Some("reviewer"),
-        Purpose::Judge { .. }
-        | Purpose::JudgeFile { .. }
-        | Purpose::JudgeAgain { .. }
-        | Purpose::Compare { .. } => Some("judge"),
-        Purpose::Same { .. } => Some("aggregator"),
-        _ => None,
     }
 }

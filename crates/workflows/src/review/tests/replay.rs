@@ -121,7 +121,7 @@ fn a_dispute_that_was_none_waits_for_a_judge_that_was_never_asked() {
             "F1 is mandatory, was optional: Rename load",
             "F1 is disputed (dispute 1), was discarded: Rename load",
             "the exit code is 4, was 0",
-            "not recorded: j was never asked to rule on dispute 1"
+            "not recorded: j ruling on dispute 1"
         ]
     );
 }

@@ -435,25 +435,7 @@ impl Replay<'_> {
     }
 
     fn unrecorded(&mut self, call: &CallId) -> RecordedCall {
-        let what = match &call.purpose {
-            Purpose::Review { .. } => "to review".to_owned(),
-            Purpose::Close { .. } => "what its answer means".to_owned(),
-            Purpose::Same { .. } => "which findings are the same".to_owned(),
-            Purpose::Examine { .. } => "about the others' findings".to_owned(),
-            Purpose::Defend { .. } => "to defend its findings".to_owned(),
-            Purpose::Respond { .. } => "about these findings".to_owned(),
-            Purpose::Enforce { .. } => "to implement what is enforced".to_owned(),
-            Purpose::Reply { dispute, .. } => format!("to reply in dispute {dispute}"),
-            Purpose::Repair { .. } => "to repair what its edits broke".to_owned(),
-            Purpose::Judge { dispute } | Purpose::JudgeAgain { dispute } => {
-                format!("to rule on dispute {dispute}")
-            }
-            Purpose::Demonstrate { dispute } => format!("for a test in dispute {dispute}"),
-            Purpose::Recheck { .. } => "to check the changes".to_owned(),
-            Purpose::Compare { .. } => "to compare findings with earlier disputes".to_owned(),
-            _ => "outside of a review".to_owned(),
-        };
-        let error = format!("{} was never asked {what}", call.agent);
+        let error = format!("{} {}", call.agent, call.purpose.activity());
         self.missing.insert(format!("not recorded: {error}"));
         RecordedCall {
             answer: CallAnswer::Failed {
