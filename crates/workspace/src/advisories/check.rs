@@ -239,33 +239,35 @@ fn matching(path: &Path, wanted: &BTreeSet<&str>) -> io::Result<Vec<Advisory>> {
         .build(wanted)
         .map_err(io::Error::other)?;
     let mut found = Vec::new();
-    let mut take = |file: &mut dyn io::Read| -> io::Result<()> {
-        let mut bytes = Vec::new();
-        file.take(LARGEST).read_to_end(&mut bytes)?;
-        if wanted.is_match(&bytes) {
-            found.extend(serde_json::from_slice::<Advisory>(&bytes).ok());
-        }
-        Ok(())
-    };
     if path.is_dir() {
         for entry in walk::everything(path) {
             let entry = entry?;
             let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
             if is_file && entry.path().extension().is_some_and(|end| end == "json") {
-                take(&mut files::regular(entry.path())?)?;
+                found.extend(advisory(files::regular(entry.path())?, &wanted)?);
             }
         }
     } else {
         let archive = io::BufReader::new(files::regular(path)?);
         let mut archive = zip::ZipArchive::new(archive).map_err(io::Error::other)?;
         for index in 0..archive.len() {
-            let mut file = archive.by_index(index).map_err(io::Error::other)?;
+            let file = archive.by_index(index).map_err(io::Error::other)?;
             if file.is_file() && file.name().ends_with(".json") {
-                take(&mut file)?;
+                found.extend(advisory(file, &wanted)?);
             }
         }
     }
     Ok(found)
+}
+
+/// Reads an advisory. Returns `None` if the file contains none of the words in `wanted`.
+fn advisory(file: impl io::Read, wanted: &AhoCorasick) -> io::Result<Option<Advisory>> {
+    let mut bytes = Vec::new();
+    file.take(LARGEST).read_to_end(&mut bytes)?;
+    if !wanted.is_match(&bytes) {
+        return Ok(None);
+    }
+    Ok(serde_json::from_slice(&bytes).ok())
 }
 
 impl Question {

@@ -107,8 +107,24 @@ fn pieces(cited: &Reference, path: &str, text: &str) -> Vec<CitedCode> {
     if !cited.is_in(text) {
         return Vec::new();
     }
+    let mut pieces = Vec::new();
+    let mut line = first;
+    while line <= last {
+        if blocks.lines()[line as usize - 1].trim().is_empty() {
+            line += 1;
+            continue;
+        }
+        if pieces.len() == BLOCKS {
+            pieces = vec![(first, last, blocks.whole())];
+            break;
+        }
+        let block = blocks.reached(line);
+        let end = last.min(*block.end());
+        pieces.push((line, end, blocks.hash(&block)));
+        line = end + 1;
+    }
     let clean = secrets::redact(text);
-    let piece = |first: u32, last: u32, block: String| {
+    let cited = pieces.into_iter().map(|(first, last, block)| {
         let lines = clean.lines().skip(first as usize - 1);
         let shown = folded(lines.take((last - first) as usize + 1));
         CitedCode {
@@ -118,23 +134,8 @@ fn pieces(cited: &Reference, path: &str, text: &str) -> Vec<CitedCode> {
             text: Untrusted::from(shown).first(TEXT),
             block,
         }
-    };
-    let mut pieces = Vec::new();
-    let mut line = first;
-    while line <= last {
-        if blocks.lines()[line as usize - 1].trim().is_empty() {
-            line += 1;
-            continue;
-        }
-        if pieces.len() == BLOCKS {
-            return vec![piece(first, last, blocks.whole())];
-        }
-        let block = blocks.reached(line);
-        let end = last.min(*block.end());
-        pieces.push(piece(line, end, blocks.hash(&block)));
-        line = end + 1;
-    }
-    pieces
+    });
+    cited.collect()
 }
 
 /// Whether a line contains a name, which is an identifier or the title of a test.

@@ -168,13 +168,30 @@ pub fn opens_definition(line: &str) -> bool {
             .any(|word| DEFINING[..9].contains(&word) || word == "impl")
 }
 
+fn is_source(path: &str) -> bool {
+    !filter::is_document(path) && !path.split('/').any(|part| part.starts_with('.'))
+}
+
+/// Calls `read` with the text of a file that people wrote. Returns whether any of the bytes in `left` remain.
+fn give(path: &str, bytes: Vec<u8>, left: &mut u64, read: &mut dyn FnMut(&str, &str)) -> bool {
+    if filter::is_text(path, &bytes) {
+        *left = left.saturating_sub(bytes.len() as u64);
+        let text = text_files::lossy(bytes);
+        if !filter::looks_generated(path, &text) {
+            read(path, &text);
+        }
+    }
+    *left > 0
+}
+
 /// Whether a line defines a name: behind a word such as `fn` or `class`, as a method with a body, or as a key.
 pub fn defines(line: &str, name: &str) -> bool {
     let text = line.trim();
     let Some(at) = find_word(text, name) else {
         return false;
     };
-    let (before, after) = (text[..at].trim_end(), text[at + name.len()..].trim_start());
+    let before = text[..at].trim_end();
+    let after = text[at + name.len()..].trim_start();
     let word_before = before
         .rsplit(|c: char| !c.is_alphanumeric() && c != '_')
         .next();
@@ -248,25 +265,13 @@ impl Workspace {
     /// Calls `read` with each source file of the tree, or of the commit from which the workspace reads.
     fn each_source(&self, read: &mut dyn FnMut(&str, &str)) -> Result<()> {
         let mut left = BYTES;
-        let mut give = |path: &str, bytes: Vec<u8>| {
-            if filter::is_text(path, &bytes) {
-                left = left.saturating_sub(bytes.len() as u64);
-                let text = text_files::lossy(bytes);
-                if !filter::looks_generated(path, &text) {
-                    read(path, &text);
-                }
-            }
-            left > 0
-        };
-        let is_source = |path: &str| {
-            !filter::is_document(path) && !path.split('/').any(|part| part.starts_with('.'))
-        };
+
         if let (Some(commit), Some(git)) = (&self.read_commit, &self.repository) {
             let mut objects = git.objects(None)?;
             let files = git.files_of(commit)?.into_iter();
             for (path, (id, _)) in files.filter(|(path, _)| is_source(path)).take(FILES) {
                 if let Ok(bytes) = objects.read(&id, LARGEST)?.bytes()
-                    && !give(&path, bytes)
+                    && !give(&path, bytes, &mut left, read)
                 {
                     break;
                 }
@@ -285,7 +290,7 @@ impl Workspace {
         for (name, path) in named.filter(|(name, _)| is_source(name)).take(FILES) {
             let full = self.root.join(path_bytes::path(path));
             if let Ok(Some(bytes)) = text_files::read_capped(&full, LARGEST)
-                && !give(&name, bytes)
+                && !give(&name, bytes, &mut left, read)
             {
                 break;
             }

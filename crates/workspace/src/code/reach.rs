@@ -177,12 +177,11 @@ impl ChangeReach {
             return true;
         };
         // A name that stands everywhere says nothing about who uses it.
-        let is_common = |name: &String| {
-            let places = places.get(name);
-            places.is_some_and(|places| places.len() >= names::PLACES)
-        };
-        own.defines.iter().any(is_common)
-            || !users(own.defines.iter(), places, read).is_disjoint(&self.used)
+        own.defines.iter().any(|name| {
+            places
+                .get(name)
+                .is_some_and(|places| places.len() >= names::PLACES)
+        }) || !users(own.defines.iter(), places, read).is_disjoint(&self.used)
             || !users(self.defined.iter(), places, read).is_disjoint(&own.uses)
     }
 

@@ -12,7 +12,8 @@ pub fn without_changes(before: &str, after: &str, block: &RangeInclusive<u32>) -
     let mut text = String::new();
     let mut is_other = false;
     for change in diff.ops() {
-        let (old, new) = (change.old_range(), change.new_range());
+        let old = change.old_range();
+        let new = change.new_range();
         // Lines that are added behind the last line of the block are outside.
         let touches = match change.tag() {
             DiffTag::Equal => false,

@@ -51,8 +51,10 @@ pub fn shown(path: &str, text: &str, places: &[Lines]) -> Vec<Lines> {
         .iter()
         .filter(|(first, _)| (1..=last).contains(first))
     {
-        let (first, end) = (place.0, place.1.clamp(place.0, last));
-        let (above, below) = (blocks.reached(first), blocks.reached(end));
+        let first = place.0;
+        let end = place.1.clamp(first, last);
+        let above = blocks.reached(first);
+        let below = blocks.reached(end);
         let from = (*above.start()).clamp(
             first.saturating_sub(most).max(1),
             first.saturating_sub(LEAST).max(1),
@@ -147,11 +149,10 @@ fn context(lines: &[&str], mut wanted: impl Iterator<Item = u32>) -> Option<u32>
 fn signature(lines: &[&str], block: &RangeInclusive<u32>) -> Option<Lines> {
     let first = *block.start();
     let most = (first + SIGNATURE - 1).min(*block.end());
-    let opens = |line: &u32| {
-        let text = lines[*line as usize - 1].trim_end();
-        text.ends_with(['{', ':'])
-    };
-    let end = (first..=most).find(opens).unwrap_or(first);
+    let mut head = first..=most;
+    let end = head
+        .find(|line| lines[*line as usize - 1].trim_end().ends_with(['{', ':']))
+        .unwrap_or(first);
     let is_short = (first..=end).all(|line| lines[line as usize - 1].len() <= LONG);
     is_short.then_some((first, end))
 }
@@ -205,7 +206,8 @@ pub fn widened(file: &SourceFile, shown: &[Lines]) -> Option<String> {
     for (first, last) in shown.iter().copied() {
         let last = last.min(unified::number(lines.len()));
         let mut body = String::new();
-        let (mut old_lines, mut new_lines) = (0, 0);
+        let mut old_lines = 0;
+        let mut new_lines = 0;
         for at in first..=last + 1 {
             // Lines that were removed between two ranges belong to the first one.
             for line in removed
@@ -351,7 +353,8 @@ mod tests {
             (&[], &[10, 14, 18, 22]),
         ];
         for (absent_before, absent_after) in rows {
-            let (before, after) = (text(absent_before), text(absent_after));
+            let before = text(absent_before);
+            let after = text(absent_after);
             let diff = sent("a.txt", &before, &after);
             let body = || diff.lines().skip(2);
             let removed = body().filter(|line| line.starts_with('-')).count();

@@ -148,24 +148,9 @@ impl Delta {
             left,
             ..Self::default()
         };
-        // If the block of a finding changed, the finding has to be reviewed again even if all lines of the finding
-        // are unchanged. If a line of a finding changed, `marks` already contains the changed line. For such a
-        // finding, the method `rest` returns the range from the first to the last unchanged line of the finding.
-        let read_again = |place: Place| match delta.place(place) {
-            Some(lines) => Some(lines).filter(|lines| {
-                let around = |line: u32| {
-                    let block = blocks.enclosing(line);
-                    marks
-                        .range(*block.start().min(&line)..=*block.end().max(&line))
-                        .next()
-                        .is_some()
-                };
-                around(lines.0) || around(lines.1)
-            }),
-            None => delta.rest(place),
-        };
         let places = earlier.findings.iter().flat_map(places_of);
-        let findings: Vec<Lines> = places.filter_map(read_again).collect();
+        let findings = places.filter_map(|place| delta.read_again(place, &blocks, &marks));
+        let findings: Vec<Lines> = findings.collect();
         let (around, context) = EXTENTS[extent.min(EXTENTS.len() - 1)];
         let near = marks.iter().map(|line| {
             let block = blocks.enclosing(*line);
@@ -227,14 +212,30 @@ impl Delta {
         let (first, end) = self.lines_of(place);
         let first = usize::try_from(first).ok()?.checked_sub(1)?;
         let end = usize::try_from(end).ok()?;
-        let left = || {
-            self.moved
-                .get(first..end)
-                .unwrap_or_default()
-                .iter()
-                .flatten()
+        let left = self.moved.get(first..end)?.iter().flatten();
+        Some((*left.clone().min()?, *left.max()?))
+    }
+
+    /// The lines of a finding that are reviewed again although none of the changed lines in `marks` is among them.
+    ///
+    /// If the block of a finding changed, the finding has to be reviewed again even if all lines of the finding
+    /// are unchanged. If a line of a finding changed, `marks` already contains the changed line. For such a
+    /// finding, the method `rest` returns the range from the first to the last unchanged line of the finding.
+    fn read_again(
+        &self,
+        place: Place,
+        blocks: &Blocks<'_>,
+        marks: &BTreeSet<u32>,
+    ) -> Option<Lines> {
+        let Some((first, last)) = self.place(place) else {
+            return self.rest(place);
         };
-        Some((*left().min()?, *left().max()?))
+        let is_changed = [first, last].into_iter().any(|line| {
+            let block = blocks.enclosing(line);
+            let mut changed = marks.range(*block.start().min(&line)..=*block.end().max(&line));
+            changed.next().is_some()
+        });
+        is_changed.then_some((first, last))
     }
 
     /// Returns an earlier finding with new line numbers. Returns `None` if the finding has no line, or if a line
@@ -348,11 +349,6 @@ fn removed_near(diff: &str, shown: &[Lines]) -> Option<String> {
         .lines()
         .take_while(|line| !line.starts_with("@@ "))
         .filter(|line| line.starts_with("--- ") || line.starts_with("+++ "));
-    let is_near = |line: u32| {
-        shown
-            .iter()
-            .any(|(first, last)| (*first..=last.saturating_add(1)).contains(&line))
-    };
     let mut body = String::new();
     for hunk in parse::parse(diff.as_bytes())
         .patches
@@ -364,7 +360,8 @@ fn removed_near(diff: &str, shown: &[Lines]) -> Option<String> {
         for same in hunk.lines.chunk_by(|(a, _), (b, _)| a == b) {
             let mark = same[0].0;
             let count = u32::try_from(same.len()).unwrap_or(u32::MAX);
-            if mark == DiffMark::Removed && is_near(new) {
+            let is_near = |(first, last): &Lines| (*first..=last.saturating_add(1)).contains(&new);
+            if mark == DiffMark::Removed && shown.iter().any(is_near) {
                 let _ = writeln!(body, "@@ -{old},{count} +{new},0 @@");
                 for (_, line) in same {
                     let _ = writeln!(body, "-{line}");

@@ -172,12 +172,8 @@ impl Patch {
     /// Applies the patch to `text`, or reverts the patch if `from` is [`Side::New`].
     pub fn replaced(&self, text: &str, from: Side) -> String {
         let mut lines = text.lines();
-        let mut result = String::new();
+        let mut result = Vec::new();
         let mut at = 1_u32;
-        let mut push = |line: &str| {
-            result.push_str(line);
-            result.push('\n');
-        };
         for hunk in &self.hunks {
             let to = if from == Side::Old {
                 Side::New
@@ -195,15 +191,15 @@ impl Patch {
             };
             while at < start {
                 let Some(line) = lines.next() else { break };
-                push(line);
+                result.push(line);
                 at += 1;
             }
             lines.by_ref().take(length).for_each(drop);
             at = at.saturating_add(unified::number(length));
-            hunk.side(to).for_each(&mut push);
+            result.extend(hunk.side(to));
         }
-        lines.for_each(push);
-        result
+        result.extend(lines);
+        result.iter().flat_map(|line| [line, "\n"]).collect()
     }
 
     /// Builds the file's new text from the hunks alone: the lines of the hunks keep their line numbers, and
@@ -564,13 +560,11 @@ fn line_range(side: &str) -> Option<(u32, u32)> {
 /// Removes the colour codes that git writes with `color.ui=always`. Text without coloured headers is unchanged.
 fn without_colours(text: &str) -> Cow<'_, str> {
     let heads = ["diff --", "--- ", "+++ ", "@@ -"];
-    let is_coloured = |line: &str| {
-        line.starts_with("\x1b[")
-            && heads
-                .iter()
-                .any(|head| strip_ansi_codes(line).starts_with(head))
-    };
-    if text.lines().any(is_coloured) {
+    let mut coloured = text.lines().filter(|line| line.starts_with("\x1b["));
+    if coloured.any(|line| {
+        let line = strip_ansi_codes(line);
+        heads.iter().any(|head| line.starts_with(head))
+    }) {
         strip_ansi_codes(text)
     } else {
         Cow::Borrowed(text)

@@ -149,13 +149,11 @@ impl Workspace {
         for hunk in &patch.hunks {
             let start = hunk.new_start.max(1);
             for (first, end) in hunk.marked() {
-                let shifted = |line: u32| {
-                    start
-                        .saturating_add(line)
-                        .saturating_sub(1)
-                        .clamp(1, last.max(1))
-                };
-                unified::push(&mut changed, (shifted(first), shifted(end)));
+                let [first, end] = [first, end].map(|line| {
+                    let shifted = start.saturating_add(line).saturating_sub(1);
+                    shifted.clamp(1, last.max(1))
+                });
+                unified::push(&mut changed, (first, end));
             }
         }
         Ok(SourceFile {
@@ -164,6 +162,19 @@ impl Workspace {
             changed,
             diff: Some(patch.text.clone()),
         })
+    }
+
+    /// Returns the text at a path after the earlier patches of the diff, whose results are in `texts`.
+    fn text_before(
+        &self,
+        path: &str,
+        texts: &BTreeMap<String, String>,
+        options: &SelectOptions,
+    ) -> Result<String, SkipReason> {
+        match texts.get(path) {
+            Some(text) => Ok(text.clone()),
+            None => self.text_in_tree(options, path),
+        }
     }
 
     /// Finds the file that a patch changes, and the text of the file after the patch. The paths in the diff can
@@ -180,12 +191,10 @@ impl Workspace {
         let primary = self
             .clean(&filter::path_text(path))
             .ok_or(SkipReason::Unreadable)?;
-        let read = |path: &str| {
-            texts
-                .get(path)
-                .map_or_else(|| self.text_in_tree(options, path), |text| Ok(text.clone()))
-        };
-        match read(&primary).map(|text| located(patch, &primary, text)) {
+        match self
+            .text_before(&primary, texts, options)
+            .map(|text| located(patch, &primary, text))
+        {
             Ok(Some(found)) => return Ok(found),
             Err(reason @ (SkipReason::Oversized | SkipReason::Binary)) => return Err(reason),
             Ok(None) | Err(_) => {}
@@ -200,9 +209,12 @@ impl Workspace {
         if let Some(old) = &old {
             // If an earlier patch of the diff changed the old file, Glee tries the changed text first, and then
             // the original text.
-            let sources = [read(old), self.text_in_tree(options, old)]
-                .into_iter()
-                .filter_map(Result::ok);
+            let sources = [
+                self.text_before(old, texts, options),
+                self.text_in_tree(options, old),
+            ]
+            .into_iter()
+            .filter_map(Result::ok);
             if let Some(text) = { sources }.find(|text| patch.matches(text, Side::Old)) {
                 let replaced = patch.replaced(&text, Side::Old);
                 return Ok(Located {
@@ -217,7 +229,8 @@ impl Workspace {
             .into_iter()
             .filter(|other| *other != primary && old.as_ref() != Some(other))
         {
-            if let Some(found) = read(&other)
+            if let Some(found) = self
+                .text_before(&other, texts, options)
                 .ok()
                 .and_then(|text| located(patch, &other, text))
             {

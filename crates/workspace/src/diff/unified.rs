@@ -39,11 +39,12 @@ pub fn between(old: (Option<&[u8]>, &str), new: (Option<&[u8]>, &str)) -> Unifie
         };
         push(&mut changed, (first.max(1), last.min(total)));
     }
-    let name = |side, path: Option<&[u8]>| {
-        path.map_or_else(|| "/dev/null".to_owned(), |path| name(side, path))
-    };
-    let header = format!("--- {}\n+++ {}\n", name("a/", old.0), name("b/", new.0));
-    let text = header + &diff.unified_diff().context_radius(3).to_string();
+    let [from, to] = [("a/", old.0), ("b/", new.0)].map(|(side, path)| match path {
+        Some(path) => name(side, path),
+        None => "/dev/null".to_owned(),
+    });
+    let text =
+        format!("--- {from}\n+++ {to}\n") + &diff.unified_diff().context_radius(3).to_string();
     UnifiedDiff {
         text,
         changed,

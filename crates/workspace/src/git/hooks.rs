@@ -136,10 +136,6 @@ impl Workspace {
             return Ok(PushedCommits::Nothing);
         };
         let known = |revision: &str| git.find(&format!("{revision}^{{commit}}"));
-        let base = |of: Option<String>| match of {
-            Some(of) => git.call(["merge-base", &of, &tip]).id(),
-            None => Ok(None),
-        };
         let before = if is_none(&pushed.remote_id) {
             None
         } else {
@@ -155,7 +151,12 @@ impl Workspace {
                 }
             }
         }
-        let base = match (base(before)?, base(default)?) {
+        let bases = [before, default].map(|of| match of {
+            Some(of) => git.call(["merge-base", &of, &tip]).id(),
+            None => Ok(None),
+        });
+        let [before, default] = bases;
+        let base = match (before?, default?) {
             (Some(before), Some(default)) => {
                 // After a rebase, the merge base with the default branch can be later than the merge base with
                 // the remote's earlier commit.

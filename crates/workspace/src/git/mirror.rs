@@ -238,13 +238,12 @@ impl Workspace {
             .output()?;
         let refs = path_bytes::shown(&refs);
         let remotes = git.remotes()?;
-        let is_in = |name: &str| {
-            let prefix = format!("refs/remotes/{name}/");
-            refs.lines().any(|line| line.starts_with(&prefix))
-        };
         let preferred = remotes.get_key_value("origin").into_iter();
         let mut all = preferred.chain(&remotes);
-        let found = all.find(|(name, _)| is_in(name));
+        let found = all.find(|(name, _)| {
+            let prefix = format!("refs/remotes/{name}/");
+            refs.lines().any(|line| line.starts_with(&prefix))
+        });
         Ok(found.map(|(_, url)| self.for_others(url)))
     }
 

@@ -56,6 +56,12 @@ pub fn inside(folder: &[u8], path: &[u8]) -> Vec<u8> {
     inside.unwrap_or(path).to_vec()
 }
 
+/// Whether `path` is the folder or below it.
+pub fn is_within(folder: &[u8], path: &[u8]) -> bool {
+    let rest = path.strip_prefix(folder);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+}
+
 /// Returns all parent folders of a path, except the root of the tree. The outermost folder comes first.
 pub fn above(path: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
     memchr::memchr_iter(b'/', path).map(|end| &path[..end])

@@ -122,29 +122,30 @@ impl Workspace {
         (!value.is_empty()).then_some(value)
     }
 
+    /// Looks for the blocks of anchors in a file, and sets the places of the blocks that it contains.
+    fn search<'a>(
+        &self,
+        path: &str,
+        missing: impl Iterator<Item = (&'a mut Option<BlockPlace>, &'a &'a Anchor)>,
+    ) {
+        let Some(text) = self.read(path) else { return };
+        let blocks = Blocks::of(path, &text);
+        for (place, anchor) in missing {
+            *place = blocks.place(anchor).map(|lines| BlockPlace {
+                file: path.to_owned(),
+                lines,
+            });
+        }
+    }
+
     /// For each anchor, returns the file and the lines of the anchor's block, or `None` if the block no longer
     /// exists. The anchor's file is searched first, and then all files that are not ignored.
     pub fn places(&self, anchors: &[&Anchor]) -> Result<Vec<Option<BlockPlace>>> {
         let mut places: Vec<Option<BlockPlace>> = vec![None; anchors.len()];
-        let search = |path: &str,
-                      places: &mut [Option<BlockPlace>],
-                      is_searched: &dyn Fn(&Anchor) -> bool| {
-            let Some(text) = self.read(path) else { return };
-            let blocks = Blocks::of(path, &text);
-            let missing = places
-                .iter_mut()
-                .zip(anchors)
-                .filter(|(place, _)| place.is_none());
-            for (place, anchor) in missing.filter(|(_, anchor)| is_searched(anchor)) {
-                *place = blocks.place(anchor).map(|lines| BlockPlace {
-                    file: path.to_owned(),
-                    lines,
-                });
-            }
-        };
         let own: BTreeSet<&str> = anchors.iter().map(|anchor| anchor.file.as_str()).collect();
         for path in own {
-            search(path, &mut places, &|anchor| anchor.file == path);
+            let missing = places.iter_mut().zip(anchors);
+            self.search(path, missing.filter(|(_, anchor)| anchor.file == path));
         }
         if places.iter().all(Option::is_some) {
             return Ok(places);
@@ -158,7 +159,8 @@ impl Workspace {
             }
         };
         for path in paths.iter().map(|path| path_bytes::shown(path)) {
-            search(&path, &mut places, &|_| true);
+            let missing = places.iter_mut().zip(anchors);
+            self.search(&path, missing.filter(|(place, _)| place.is_none()));
             if places.iter().all(Option::is_some) {
                 break;
             }

@@ -86,22 +86,16 @@ impl Scan {
         let [_, mode, id, stage] = head.split(' ').collect::<Vec<_>>()[..] else {
             return None;
         };
-        let number = |text: &str| text.parse::<u32>().ok();
-        let time = |name| {
-            field(details, name)?
-                .split_once(':')
-                .and_then(|(s, ns)| Some((number(s)?, number(ns)?)))
-        };
         let flags = u32::from_str_radix(field(details, "flags:")?, 16).ok()?;
         entries.push(IndexEntry {
             path: path[1..].to_vec(),
             mode: u32::from_str_radix(mode, 8).ok()?,
             id: object_id(id.as_bytes())?,
             stage: stage.parse().ok()?,
-            ctime: time("ctime:")?,
-            mtime: time("mtime:")?,
-            ino: number(field(details, "ino:")?)?,
-            size: number(field(details, "size:")?)?,
+            ctime: time(details, "ctime:")?,
+            mtime: time(details, "mtime:")?,
+            ino: field(details, "ino:")?.parse().ok()?,
+            size: field(details, "size:")?.parse().ok()?,
             is_sparse: flags & SKIP_WORKTREE != 0,
             is_intent: flags & INTENT_TO_ADD != 0,
         });
@@ -142,6 +136,12 @@ fn field<'a>(details: &'a str, name: &str) -> Option<&'a str> {
         .split_ascii_whitespace()
         .skip_while(|word| *word != name)
         .nth(1)
+}
+
+/// The seconds and nanoseconds of a time.
+fn time(details: &str, name: &str) -> Option<(u32, u32)> {
+    let (seconds, nanoseconds) = field(details, name)?.split_once(':')?;
+    Some((seconds.parse().ok()?, nanoseconds.parse().ok()?))
 }
 
 /// Calls `lstat` on paths below a root. A path that passes through a symbolic link to a folder counts as missing.

@@ -119,15 +119,14 @@ pub(crate) fn inside(root: &Path, candidates: Vec<Vec<u8>>) -> Inside {
 /// Returns two lists for a folder: the files that are not ignored, and the folders of nested repositories.
 fn walked(root: &Path, folder: &[u8]) -> io::Result<[Vec<Vec<u8>>; 2]> {
     let mut candidates = Vec::new();
-    let mut is_repository = |path: &[u8], is_dir: bool| {
+    let mut ignores = Ignores::git(root, None);
+    let entries = walk::walk(root, folder, &mut ignores, &mut |path, is_dir| {
         let found = is_dir && root.join(path_bytes::path(path)).join(".git").exists();
         if found {
             candidates.push(path.to_vec());
         }
         found
-    };
-    let mut ignores = Ignores::git(root, None);
-    let entries = walk::walk(root, folder, &mut ignores, &mut is_repository)?;
+    })?;
     Ok([
         entries.into_iter().filter_map(walk::file).collect(),
         candidates,

@@ -4,7 +4,7 @@
 //! The turn is a lock, which the kernel releases when the process ends. A run that waits has a file with its id as name.
 
 use std::fs::{self, File, TryLockError};
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,6 +13,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::git::path_bytes;
+use crate::snapshot::manifest::{read_json, write_json};
 use crate::{Result, TargetSpec, Workspace, WorkspaceError};
 use glee_model::domain::RunId;
 use glee_system::private;
@@ -58,10 +59,7 @@ impl Workspace {
     /// Returns `None` for a target that no other run contains.
     pub fn queue_subject(&self, spec: &TargetSpec) -> Result<Option<QueueSubject>> {
         let head = self.head().map(str::to_owned);
-        let at_head = |what: &str| {
-            let commit = self.head().unwrap_or_default();
-            format!("{what} {commit}")
-        };
+        let commit = self.head().unwrap_or_default();
         let (what, until) = match (spec, &self.repository) {
             (TargetSpec::Range(range), Some(git)) => {
                 let (from, to) = git.range(range)?;
@@ -70,8 +68,8 @@ impl Workspace {
             (TargetSpec::Base(base), Some(git)) => {
                 (format!("base {}", git.fork_point(base)?), head)
             }
-            (TargetSpec::Uncommitted, _) => (at_head("uncommitted"), head),
-            (TargetSpec::Staged, _) => (at_head("staged"), head),
+            (TargetSpec::Uncommitted, _) => (format!("uncommitted {commit}"), head),
+            (TargetSpec::Staged, _) => (format!("staged {commit}"), head),
             (TargetSpec::Paths(paths), _) => (format!("paths {paths:?}"), head),
             (
                 TargetSpec::Range(_)
@@ -101,7 +99,7 @@ impl Workspace {
             }
             superseded.push(entry.run.clone());
             let superseded_by = Some(run.clone());
-            write(
+            write_json(
                 &path,
                 &QueueEntry {
                     superseded_by,
@@ -120,7 +118,7 @@ impl Workspace {
             subject,
             superseded_by: None,
         };
-        write(&queued.entry, &entry)?;
+        write_json(&queued.entry, &entry)?;
         Ok((queued, superseded))
     }
 
@@ -193,7 +191,7 @@ impl QueuedRun {
             Err(TryLockError::WouldBlock) => false,
             Err(TryLockError::Error(source)) => return Err(state(source)),
         };
-        let entry = read(&self.entry)?;
+        let entry: Option<QueueEntry> = read_json(&self.entry)?;
         if let Some(by) = entry.and_then(|entry| entry.superseded_by) {
             return Ok(Turn::Superseded(by));
         }
@@ -208,10 +206,10 @@ impl QueuedRun {
 
     /// The run waits again, although another run superseded it.
     pub fn stay(&self) -> Result<()> {
-        match read(&self.entry)? {
+        match read_json::<QueueEntry>(&self.entry)? {
             Some(entry) => {
                 let superseded_by = None;
-                write(
+                write_json(
                     &self.entry,
                     &QueueEntry {
                         superseded_by,
@@ -237,28 +235,12 @@ fn entries(folder: &Path) -> Result<Vec<(PathBuf, QueueEntry)>> {
     let mut entries = Vec::new();
     for path in listed.flatten().map(|entry| entry.path()) {
         if path.extension().is_some_and(|end| end == "json")
-            && let Some(entry) = read(&path)?
+            && let Some(entry) = read_json(&path)?
         {
             entries.push((path, entry));
         }
     }
     Ok(entries)
-}
-
-fn read(path: &Path) -> Result<Option<QueueEntry>> {
-    let bytes = match fs::read(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        bytes => bytes.map_err(WorkspaceError::state(path))?,
-    };
-    let entry = serde_json::from_slice(&bytes).map_err(io::Error::from);
-    entry.map(Some).map_err(WorkspaceError::state(path))
-}
-
-fn write(path: &Path, entry: &QueueEntry) -> Result<()> {
-    let written = serde_json::to_vec(entry).map_err(io::Error::from);
-    written
-        .and_then(|bytes| private::write(path, &bytes))
-        .map_err(WorkspaceError::state(path))
 }
 
 #[cfg(test)]

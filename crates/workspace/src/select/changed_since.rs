@@ -9,7 +9,7 @@ use crate::select::filter;
 use crate::select::ignores::Ignores;
 use crate::select::recorded_rules::SelectionRules;
 use crate::select::selection::{SelectOptions, Selection, Target};
-use crate::snapshot::{Bytes, FileKind, ManifestEntry, TreeId, differing};
+use crate::snapshot::{Bytes, ManifestEntry, TreeId, differing};
 use crate::{Result, Workspace};
 use glee_model::domain::SkipReason;
 use glee_protocol::request::SourceFile;
@@ -120,16 +120,9 @@ fn file(
     bytes: &mut Bytes,
     cap: u64,
 ) -> Result<Result<Option<SourceFile>, SkipReason>> {
-    let mut read = |entry: &ManifestEntry| -> Result<Result<Vec<u8>, SkipReason>> {
-        Ok(match entry.kind {
-            FileKind::Submodule => Ok(metadata_changes::submodule(&entry.id)),
-            FileKind::Unreadable => Err(SkipReason::Unreadable),
-            FileKind::File | FileKind::Link => bytes.read(&entry.id, cap)?.bytes(),
-        })
-    };
-    let old_bytes = old.map(&mut read).transpose()?;
+    let old_bytes = old.map(|entry| bytes.compared(entry, cap)).transpose()?;
     let new_bytes = match (new, hidden) {
-        (Some(entry), _) => read(entry)?,
+        (Some(entry), _) => bytes.compared(entry, cap)?,
         (None, Some(bytes)) if old_bytes.as_ref() == Some(&bytes) => return Ok(Ok(None)),
         (None, Some(bytes)) => bytes,
         (None, None) => {

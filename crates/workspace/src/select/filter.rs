@@ -84,12 +84,12 @@ pub fn text(
         _ => by_rule::reason(path, &text, is_new)
             .or_else(|| is_marked(&text, before).then_some(SkipReason::Generated)),
     };
-    let is_left_out = |reason: &SkipReason| match chosen {
+    let left_out = skipped.filter(|reason| match chosen {
         Selected::ByName => false,
         Selected::InVendored => *reason != SkipReason::Vendored,
         Selected::ByWalk => true,
-    };
-    match skipped.filter(is_left_out) {
+    });
+    match left_out {
         Some(reason) => Err(reason),
         None => Ok(reviewed(path, text)),
     }

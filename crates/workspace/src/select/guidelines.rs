@@ -295,18 +295,15 @@ fn patterns(head: &str, key: &str) -> Vec<String> {
             .strip_prefix('[')
             .and_then(|line| line.strip_suffix(']'));
         let mut depth = 0_u32;
-        let mut is_between = |letter: char| {
+        let quotes = ['"', '\''];
+        let parts = list.unwrap_or(line.trim_matches(quotes)).split(|letter| {
             match letter {
                 '{' => depth += 1,
                 '}' => depth = depth.saturating_sub(1),
                 _ => {}
             }
             letter == ',' && depth == 0
-        };
-        let quotes = ['"', '\''];
-        let parts = list
-            .unwrap_or(line.trim_matches(quotes))
-            .split(&mut is_between);
+        });
         found.extend(parts.map(|part| part.trim().trim_matches(quotes).trim().to_owned()));
     }
     found.retain(|pattern| !pattern.is_empty());

@@ -137,14 +137,14 @@ impl<'a> Ignores<'a> {
             return Arc::clone(known);
         }
         let place = self.root.join(path_bytes::path(folder));
-        let rule = |name: &&str| match &self.recorded {
+        let found = self.names.iter().filter_map(|name| match &self.recorded {
             Some(recorded) if *name == GLEE || self.all_recorded => {
                 let path = path_bytes::shown(&path_bytes::joined(folder, name.as_bytes()));
                 rules(&place, &text_files::lossy(recorded.get(&path)?.clone()))
             }
             _ => read(&place, &place.join(name)),
-        };
-        let rules: Arc<[Gitignore]> = self.names.iter().filter_map(rule).collect();
+        });
+        let rules: Arc<[Gitignore]> = found.collect();
         self.folders.insert(folder.to_vec(), Arc::clone(&rules));
         rules
     }

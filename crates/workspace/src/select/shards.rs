@@ -163,17 +163,8 @@ fn end_of_shard(files: &[SourceFile], sizes: &[u64], start: usize, limit: u64) -
     }
     let is_large = |(_, used): &(usize, u64)| *used >= limit / 4;
     let between_folders = |(at, _): &(usize, u64)| folder(&files[at - 1]) != folder(&files[*at]);
-    let strongest = |cuts: &mut dyn Iterator<Item = (usize, u64)>| {
-        // Of the possible ends, chooses the end that is directly before the path with the highest hash.
-        cuts.max_by_key(|(at, _)| *blake3::hash(files[*at].path.as_bytes()).as_bytes())
-            .map(|(at, _)| at)
-    };
-    if let Some(at) = strongest(
-        &mut cuts
-            .iter()
-            .copied()
-            .filter(|cut| is_large(cut) && between_folders(cut)),
-    ) {
+    let large = cuts.iter().filter(|cut| is_large(cut));
+    if let Some(at) = strongest(files, large.clone().filter(|cut| between_folders(cut))) {
         return at;
     }
     // The shard ends before a folder that fits into the next shard, so that the folder is not split.
@@ -187,7 +178,16 @@ fn end_of_shard(files: &[SourceFile], sizes: &[u64], start: usize, limit: u64) -
             return *at;
         }
     }
-    strongest(&mut cuts.iter().copied().filter(is_large)).unwrap_or(fitting)
+    strongest(files, large).unwrap_or(fitting)
+}
+
+/// Of the possible ends of a shard, chooses the end that is directly before the path with the highest hash.
+fn strongest<'a>(
+    files: &[SourceFile],
+    cuts: impl Iterator<Item = &'a (usize, u64)>,
+) -> Option<usize> {
+    let ends = cuts.map(|(at, _)| *at);
+    ends.max_by_key(|at| *blake3::hash(files[*at].path.as_bytes()).as_bytes())
 }
 
 fn folder(file: &SourceFile) -> &str {

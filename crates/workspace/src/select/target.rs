@@ -29,27 +29,23 @@ impl Workspace {
     /// Selects the files of a review; none if the target contains nothing to read. Fails with exit code 2 if a path of
     /// the target is missing or unreadable, or if the folder is not in a repository and the target requires git.
     pub fn select(&self, spec: &TargetSpec, options: &SelectOptions) -> Result<Target> {
-        let description = describe(spec);
-        let git = || {
-            self.repository
-                .as_ref()
-                .ok_or_else(|| WorkspaceError::NotGit(description.clone()))
-        };
         let mut selection = match spec {
             TargetSpec::Uncommitted => {
-                let git = git()?;
+                let git = self.git_for(spec)?;
                 let base = git.head.as_deref();
                 self.select_worktree(git, git.uncommitted(base)?, base, options)?
             }
-            TargetSpec::Staged => self.select_staged(git()?, options)?,
+            TargetSpec::Staged => self.select_staged(self.git_for(spec)?, options)?,
             TargetSpec::Base(revision) => {
-                let git = git()?;
+                let git = self.git_for(spec)?;
                 let base = git.fork_point(revision)?;
                 let changes = git.uncommitted_since(&base, revision)?;
                 self.select_worktree(git, changes, Some(&base), options)?
             }
-            TargetSpec::Commit(revision) => self.select_commit(git()?, revision, options)?,
-            TargetSpec::Range(range) => self.select_range(git()?, range, options)?,
+            TargetSpec::Commit(revision) => {
+                self.select_commit(self.git_for(spec)?, revision, options)?
+            }
+            TargetSpec::Range(range) => self.select_range(self.git_for(spec)?, range, options)?,
             TargetSpec::Diff { name, text } => self.select_diff(name, text, options)?,
             TargetSpec::Paths(paths) => self.select_paths(paths, options)?,
         };
@@ -59,7 +55,12 @@ impl Workspace {
         if is_of_worktree && !is_steered {
             selection.leave_out(paths::PROJECT_FILE, SkipReason::Configuration);
         }
-        Ok(self.finish(selection, description, options))
+        Ok(self.finish(selection, describe(spec), options))
+    }
+
+    fn git_for(&self, spec: &TargetSpec) -> Result<&Repository> {
+        let git = self.repository.as_ref();
+        git.ok_or_else(|| WorkspaceError::NotGit(describe(spec)))
     }
 
     pub fn finish(
@@ -96,11 +97,6 @@ impl Workspace {
         let mut selection = Selection::default();
         let others = self.other_repositories()?;
         let mut left_out = Vec::new();
-        let mut is_excluded = |path: &[u8], _| {
-            let is_other = others.contains(path);
-            left_out.extend(is_other.then(|| path.to_vec()));
-            is_other || path_bytes::name(path).starts_with(b".")
-        };
         let exclude = self
             .repository
             .as_ref()
@@ -122,7 +118,11 @@ impl Workspace {
                 true => Selected::InVendored,
                 false => Selected::ByWalk,
             };
-            let entries = walk::walk(&self.root, &relative, &mut ignores, &mut is_excluded);
+            let entries = walk::walk(&self.root, &relative, &mut ignores, &mut |path, _| {
+                let is_other = others.contains(path);
+                left_out.extend(is_other.then(|| path.to_vec()));
+                is_other || path_bytes::name(path).starts_with(b".")
+            });
             for (path, kind) in entries.map_err(unreadable)? {
                 match kind {
                     Some(kind) if kind.is_file() => {

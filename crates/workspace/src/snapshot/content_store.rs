@@ -9,6 +9,7 @@ use std::io::{self, Read, Seek as _};
 use std::path::{Path, PathBuf};
 
 use crate::code::text_files;
+use crate::diff::metadata_changes;
 use crate::git::{GitObject, Lstat, Objects, path_bytes};
 use crate::guard::nested_repos::listing;
 use crate::snapshot::manifest::{
@@ -16,6 +17,7 @@ use crate::snapshot::manifest::{
 };
 use crate::snapshot::{content_store, permissions};
 use crate::{Result, WorkspaceError};
+use glee_model::domain::SkipReason;
 use glee_system::private;
 
 /// The maximum number of files in a snapshot.
@@ -194,5 +196,18 @@ impl Bytes {
             Self::Git(objects) => objects.read(id, cap),
             Self::Copy(state_dir) => Ok(content_store::read(state_dir, id, cap)),
         }
+    }
+
+    /// The bytes of an entry that a diff compares.
+    pub fn compared(
+        &mut self,
+        entry: &ManifestEntry,
+        cap: u64,
+    ) -> Result<Result<Vec<u8>, SkipReason>> {
+        Ok(match entry.kind {
+            FileKind::Submodule => Ok(metadata_changes::submodule(&entry.id)),
+            FileKind::Unreadable => Err(SkipReason::Unreadable),
+            FileKind::File | FileKind::Link => self.read(&entry.id, cap)?.bytes(),
+        })
     }
 }

@@ -2,8 +2,10 @@
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::git::{LINK, SUBMODULE};
@@ -143,6 +145,16 @@ impl SnapshotNote {
     pub fn write(&self, run: &RunId, state_dir: &Path) -> Result<()> {
         write_json(&run_folder(run, state_dir).join("before"), self)
     }
+}
+
+/// Returns `None` if the file does not exist.
+pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
+    let bytes = match std::fs::read(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        bytes => bytes.map_err(WorkspaceError::state(path))?,
+    };
+    let value = serde_json::from_slice(&bytes).map_err(std::io::Error::from);
+    value.map(Some).map_err(WorkspaceError::state(path))
 }
 
 pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {

@@ -61,18 +61,15 @@ impl Workspace {
         for path in paths {
             let old = before.get(path);
             let new = after.get(path);
-            let mut is_in = |side: Option<&ManifestEntry>| -> Result<bool> {
-                for (entries, _) in &indexes {
-                    if !comparison.is_same(path, entries.get(path), side)? {
-                        return Ok(false);
-                    }
-                }
-                Ok(true)
-            };
-            if is_in(new)? {
+            let indexed: Vec<_> = indexes
+                .iter()
+                .map(|(entries, _)| entries.get(path))
+                .collect();
+            if comparison.is_in_all(&indexed, path, new)? {
                 continue;
             }
-            let is_ours = restage && now.get(path) == new && is_in(old)?;
+            let is_ours =
+                restage && now.get(path) == new && comparison.is_in_all(&indexed, path, old)?;
             match if is_ours {
                 comparison.staged(git, path, new)?
             } else {
@@ -132,6 +129,21 @@ struct Comparison {
 }
 
 impl Comparison {
+    /// Whether each index contains `side`. `indexed` has the entry of each index.
+    fn is_in_all(
+        &mut self,
+        indexed: &[Option<&(u32, String)>],
+        path: &[u8],
+        side: Option<&ManifestEntry>,
+    ) -> Result<bool> {
+        for entry in indexed {
+            if !self.is_same(path, *entry, side)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     fn is_same(
         &mut self,
         path: &[u8],

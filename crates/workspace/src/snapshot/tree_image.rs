@@ -238,19 +238,15 @@ impl Repository {
             .prefix("image-")
             .tempdir_in(state_dir)
             .map_err(state)?;
-        let write = |name: String, bytes: &[u8]| {
-            let path = scratch.path().join(name);
-            std::fs::write(&path, bytes)
-                .map(|()| path_bytes::bytes(&path))
-                .map_err(state)
-        };
         // The paths of the files that `git hash-object` reads. The target of each link is in a temporary file.
         let mut hashed: Vec<Vec<u8>> = found.files.iter().map(|(path, _)| path.clone()).collect();
-        for (number, (_, target)) in found.links.iter().enumerate() {
-            hashed.push(write(format!("link{number}"), target)?);
+        let modes = found.modes.text();
+        let targets = found.links.iter().map(|(_, target)| target);
+        for (number, bytes) in targets.chain([&modes, &found.nested]).enumerate() {
+            let path = scratch.path().join(number.to_string());
+            std::fs::write(&path, bytes).map_err(state)?;
+            hashed.push(path_bytes::bytes(&path));
         }
-        hashed.push(write("modes".to_owned(), &found.modes.text())?);
-        hashed.push(write("nested".to_owned(), &found.nested)?);
         let input: Vec<u8> = hashed
             .iter()
             .flat_map(|path| [&path_bytes::quoted(path)[..], b"\n"].concat())
@@ -455,21 +451,6 @@ fn change(
     new: Option<&ManifestEntry>,
     bytes: &mut Bytes,
 ) -> Result<FileChange> {
-    let mut text_of = |side: Option<&ManifestEntry>| -> Result<Option<String>> {
-        let Some(kept) = side else {
-            return Ok(Some(String::new()));
-        };
-        Ok(match kept.kind {
-            FileKind::Unreadable => None,
-            FileKind::Submodule => Some(format!("Subproject commit {}\n", kept.id)),
-            FileKind::File | FileKind::Link => {
-                let bytes = bytes.read(&kept.id, COMPARED_CAP)?.bytes().ok();
-                bytes
-                    .filter(|bytes| !filter::is_binary(bytes))
-                    .map(text_files::lossy)
-            }
-        })
-    };
     let mut change = FileChange {
         file: path_bytes::shown(path),
         added: 0,
@@ -486,7 +467,7 @@ fn change(
         change.diff = modes;
         return Ok(change);
     }
-    if let (Some(old_text), Some(new_text)) = (text_of(old)?, text_of(new)?) {
+    if let (Some(old_text), Some(new_text)) = (text(old, bytes)?, text(new, bytes)?) {
         let found = unified::between(
             (old.map(|_| path), &old_text),
             (new.map(|_| path), &new_text),
@@ -496,6 +477,16 @@ fn change(
         change.diff = Some(text).filter(|text| text.len() <= DIFF_CAP);
     }
     Ok(change)
+}
+
+/// The text of one side of a change. Returns `None` if the side has bytes that are not text, or that cannot be read.
+fn text(side: Option<&ManifestEntry>, bytes: &mut Bytes) -> Result<Option<String>> {
+    let Some(entry) = side else {
+        return Ok(Some(String::new()));
+    };
+    let compared = bytes.compared(entry, COMPARED_CAP)?.ok();
+    let text = compared.filter(|bytes| !filter::is_binary(bytes));
+    Ok(text.map(text_files::lossy))
 }
 
 fn is_unwritable(message: &str) -> bool {

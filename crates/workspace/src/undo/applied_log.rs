@@ -5,11 +5,11 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Result;
 use crate::git::path_bytes;
-use crate::snapshot::manifest::write_json;
+use crate::snapshot::manifest::{read_json, write_json};
 use crate::snapshot::run_folder;
 use crate::undo::undo_log::Copied;
-use crate::{Result, WorkspaceError};
 use glee_model::domain::RunId;
 
 /// The versions of the coder that were brought over, by path.
@@ -32,14 +32,10 @@ struct Line {
 
 pub(crate) fn read(run: &RunId, state_dir: &Path) -> Result<AppliedVersions> {
     let path = run_folder(run, state_dir).join("applied.json");
-    let lines: Vec<Line> = match std::fs::read(&path) {
-        Ok(bytes) => serde_json::from_slice(&bytes)
-            .map_err(|error| WorkspaceError::state(&path)(error.into()))?,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
-        Err(source) => return Err(WorkspaceError::State { path, source }),
-    };
+    let lines: Option<Vec<Line>> = read_json(&path)?;
     let applied = lines
         .into_iter()
+        .flatten()
         .filter_map(|line| Some((path_bytes::unquoted(line.path.as_bytes())?, line.applied)));
     Ok(applied.collect())
 }

@@ -34,12 +34,11 @@ pub struct UndoOptions {
 
 impl UndoOptions {
     fn takes(&self, path: &[u8]) -> bool {
-        let is_at_or_below = |folder: &Vec<u8>| {
-            let rest = path.strip_prefix(folder.as_slice());
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
-        };
         let only = self.only.as_ref();
-        only.is_none_or(|only| only.iter().any(is_at_or_below))
+        only.is_none_or(|only| {
+            only.iter()
+                .any(|folder| path_bytes::is_within(folder, path))
+        })
     }
 }
 
@@ -312,12 +311,10 @@ impl Workspace {
             let Some(note) = SnapshotNote::read_in(&folder.path()) else {
                 continue;
             };
-            let is_own = |place: &TreeIdentity| {
-                place
-                    .relation(&now, self)
-                    .is_ok_and(|relation| relation == TreeRelation::Same)
-            };
-            if note.history != own && note.places.iter().any(is_own) {
+            let mut places = note.places.iter();
+            if note.history != own
+                && places.any(|place| matches!(place.relation(&now, self), Ok(TreeRelation::Same)))
+            {
                 found.push((
                     RunId(folder.file_name().to_string_lossy().into_owned()),
                     note.history,
@@ -336,16 +333,12 @@ impl Workspace {
 
     /// Writes the first snapshot of a run to a folder that must be new or empty. Returns the number of files.
     pub fn restore(&self, run: &RunId, state_dir: &Path, into: &Path) -> Result<u64> {
-        let unwritable = |source: std::io::Error| {
-            WorkspaceError::NotRestored(vec![format!("`{}` ({source})", into.display())])
-        };
         let (spans, mut bytes) = self.opened_run(run, state_dir)?;
-        std::fs::create_dir_all(into).map_err(unwritable)?;
-        if std::fs::read_dir(into)
-            .map_err(unwritable)?
-            .next()
-            .is_some()
-        {
+        let existing = std::fs::create_dir_all(into).and_then(|()| std::fs::read_dir(into));
+        let mut existing = existing.map_err(|source| {
+            WorkspaceError::NotRestored(vec![format!("`{}` ({source})", into.display())])
+        })?;
+        if existing.next().is_some() {
             return Err(WorkspaceError::Occupied(into.to_owned()));
         }
         let mut failed = Vec::new();
@@ -481,16 +474,9 @@ impl<'a> UndoWork<'a> {
                 (_, FileContent::Nothing) => UndoEffect::Removed,
                 _ => UndoEffect::Restored,
             };
-            let copy = |content| {
-                if self.stores {
-                    log.keep(content)
-                } else {
-                    Ok(Copied::of(content))
-                }
-            };
             let entry = UndoEntry {
-                found: copy(&now)?,
-                put: copy(&put)?,
+                found: self.copy(&now, log)?,
+                put: self.copy(&put, log)?,
             };
             self.steps.push(WriteStep {
                 path,
@@ -500,6 +486,14 @@ impl<'a> UndoWork<'a> {
             });
         }
         Ok(is_settled)
+    }
+
+    fn copy(&self, content: &FileContent, log: &UndoLog) -> Result<Option<Copied>> {
+        if self.stores {
+            log.keep(content)
+        } else {
+            Ok(Copied::of(content))
+        }
     }
 
     /// Removes each `WriteStep` that cannot be executed, and records a conflict for the path of this step.

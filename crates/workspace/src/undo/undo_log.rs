@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::git::{GitObject, path_bytes};
-use crate::snapshot::manifest::write_json;
+use crate::snapshot::manifest::{read_json, write_json};
 use crate::snapshot::{content_store, run_folder};
 use crate::undo::three_way::FileContent;
 use crate::{Result, WorkspaceError};
@@ -45,17 +45,10 @@ struct Line {
 impl UndoLog {
     pub fn read(run: &RunId, state_dir: &Path) -> Result<Self> {
         let folder = run_folder(run, state_dir);
-        let path = folder.join("undone.json");
-        let lines: Vec<Line> = match std::fs::read(&path) {
-            Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| WorkspaceError::State {
-                path: path.clone(),
-                source: error.into(),
-            })?,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
-            Err(source) => return Err(WorkspaceError::State { path, source }),
-        };
+        let lines: Option<Vec<Line>> = read_json(&folder.join("undone.json"))?;
         let undone = lines
             .into_iter()
+            .flatten()
             .filter_map(|line| Some((path_bytes::unquoted(line.path.as_bytes())?, line.entry)));
         Ok(Self {
             undone: undone.collect(),

@@ -227,12 +227,14 @@ pub(crate) fn create(new: &Path, content: &FileContent) -> io::Result<Option<fs:
 }
 
 fn holds_only(root: &Path, folder: &[u8], files: &BTreeSet<Vec<u8>>) -> bool {
-    let is_known = |path: &Path| {
-        path.strip_prefix(root)
-            .is_ok_and(|path| files.contains(&path_bytes::bytes(path)))
-    };
-    walk::everything(&root.join(path_bytes::path(folder)))
-        .all(|entry| entry.is_ok_and(|entry| !walk::is_file(&entry) || is_known(entry.path())))
+    let mut entries = walk::everything(&root.join(path_bytes::path(folder)));
+    entries.all(|entry| {
+        entry.is_ok_and(|entry| {
+            let path = entry.path().strip_prefix(root);
+            !walk::is_file(&entry)
+                || path.is_ok_and(|path| files.contains(&path_bytes::bytes(path)))
+        })
+    })
 }
 
 /// Removes a folder that contains only folders. Fails if the folder contains a file.
