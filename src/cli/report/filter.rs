@@ -102,18 +102,13 @@ impl ReportFilter {
     /// Removes what the filter hides from an outcome whose paths are relative to the root of the tree, and adds a notice
     /// that names the number of hidden findings. The patterns of the filter are relative to `folder`.
     pub(crate) fn narrow(&self, outcome: &mut Outcome, folder: &WorkFolder) {
-        let seen = |finding: &Finding| {
-            let mut seen = finding.clone();
-            folder.finding(&mut seen);
-            seen
-        };
         let before = outcome.findings.len();
-        outcome.findings.retain(|settled| {
-            (settled.is_open() || !self.open) && self.has_subject(&seen(&settled.finding))
-        });
-        outcome.disputes.retain(|dispute| {
-            (dispute.is_open() || !self.open) && self.has_subject(&seen(&dispute.finding))
-        });
+        outcome
+            .findings
+            .retain(|settled| self.keeps_in(folder, settled.is_open(), &settled.finding));
+        outcome
+            .disputes
+            .retain(|dispute| self.keeps_in(folder, dispute.is_open(), &dispute.finding));
         let hidden = before - outcome.findings.len();
         if hidden > 0 {
             let hidden = count(hidden, "finding");
@@ -123,16 +118,21 @@ impl ReportFilter {
     }
 
     pub(crate) fn shows(&self, finding: &SettledFinding) -> bool {
-        let is_open = finding.is_open();
-        (is_open || !self.open) && self.has_subject(&finding.finding)
+        self.keeps(finding.is_open(), &finding.finding)
     }
 
     pub(crate) fn shows_dispute(&self, dispute: &Dispute) -> bool {
-        (dispute.is_open() || !self.open) && self.has_subject(&dispute.finding)
+        self.keeps(dispute.is_open(), &dispute.finding)
     }
 
-    fn has_subject(&self, finding: &Finding) -> bool {
-        self.findings.shows(finding, finding.raw.file.as_deref())
+    fn keeps(&self, is_open: bool, finding: &Finding) -> bool {
+        (is_open || !self.open) && self.findings.shows(finding, finding.raw.file.as_deref())
+    }
+
+    fn keeps_in(&self, folder: &WorkFolder, is_open: bool, finding: &Finding) -> bool {
+        let mut seen = finding.clone();
+        folder.finding(&mut seen);
+        self.keeps(is_open, &seen)
     }
 }
 

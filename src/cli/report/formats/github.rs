@@ -13,43 +13,38 @@ use glee_model::domain::Outcome;
 const MOST: usize = 10;
 
 pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
-    let mut printed = [0_usize; 3];
-    let mut lines = String::new();
-    let mut add = |level: AlertLevel, command: String| {
-        let count = &mut printed[level as usize];
-        *count += 1;
-        let fits = *count <= MOST;
-        if fits {
-            lines.push_str(&command);
-        }
-        fits
-    };
-    let mut gaps = 0;
-    for gap in gaps::all(outcome) {
+    let gaps = gaps::all(outcome).into_iter().map(|gap| {
         let file = gap
             .file
             .map(|file| format!(" file={}", property(&entry::line(file))))
             .unwrap_or_default();
-        let fits = add(
-            gap.level,
-            format!("::{}{file}::{}\n", name(gap.level), data(&gap.text)),
-        );
-        gaps += usize::from(!fits);
-    }
+        let command = format!("::{}{file}::{}\n", name(gap.level), data(&gap.text));
+        ("gap", gap.level, command)
+    });
     let entries = entry::all(outcome);
     let open: Vec<&Entry<'_>> = entries.iter().filter(|entry| entry.is_open()).collect();
-    let annotated = open
+    let open_findings = open
         .iter()
-        .filter(|entry| add(entry.level(), annotation(entry)))
-        .count();
-    let left = open.len() - annotated;
+        .map(|entry| ("open finding", entry.level(), annotation(entry)));
+    let mut printed = [0_usize; 3];
+    let mut lines = String::new();
+    let mut left_out = Vec::new();
+    for (what, level, command) in gaps.chain(open_findings) {
+        let count = &mut printed[level as usize];
+        *count += 1;
+        if *count <= MOST {
+            lines.push_str(&command);
+        } else {
+            left_out.push(what);
+        }
+    }
     let closed = entries.len() - open.len();
     lines.push_str(&format!("{}\n", text::conclusion(options.whole)));
-    let excess: Vec<String> = [(left, "open finding"), (gaps, "gap")]
-        .into_iter()
-        .filter(|(number, _)| *number > 0)
-        .map(|(number, what)| count(number, what))
-        .collect();
+    let excess = ["open finding", "gap"].into_iter().filter_map(|what| {
+        let number = left_out.iter().filter(|left| **left == what).count();
+        (number > 0).then(|| count(number, what))
+    });
+    let excess: Vec<String> = excess.collect();
     let mut missing = Vec::new();
     if !excess.is_empty() {
         missing.push(format!(

@@ -150,26 +150,25 @@ pub(crate) fn metrics(options: &RenderOptions<'_>) -> String {
             Point::count(&mut tokens, attributes(of_kind), &call, end, used);
         }
     }
-    let metric = |name: &str, unit: &str, points: BTreeMap<String, Point>, bounds: &[f64]| {
+    let mut metrics = Vec::new();
+    for (name, unit, points, bounds) in [
+        (
+            "gen_ai.client.operation.duration",
+            "s",
+            seconds,
+            &SECONDS[..],
+        ),
+        ("gen_ai.client.token.usage", "{token}", tokens, &TOKENS[..]),
+    ] {
         let points: Vec<Value> = points
             .into_values()
             .map(|point| point.json(bounds))
             .collect();
-        (!points.is_empty()).then(|| {
-            json!({
-                "name": name,
-                "unit": unit,
-                "histogram": { "dataPoints": points, "aggregationTemporality": DELTA },
-            })
-        })
-    };
-    let metrics: Vec<Value> = [
-        metric("gen_ai.client.operation.duration", "s", seconds, &SECONDS),
-        metric("gen_ai.client.token.usage", "{token}", tokens, &TOKENS),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
+        if !points.is_empty() {
+            let histogram = json!({ "dataPoints": points, "aggregationTemporality": DELTA });
+            metrics.push(json!({ "name": name, "unit": unit, "histogram": histogram }));
+        }
+    }
     let metrics = json!([{ "scope": scope(), "metrics": metrics }]);
     json::line(&json!({ "resourceMetrics": [{ "resource": resource(), "scopeMetrics": metrics }] }))
 }

@@ -47,23 +47,7 @@ fn one(outcome: &Outcome, dispute: &Dispute, options: &RenderOptions<'_>) -> Str
     let mut text = String::new();
     let head = format!("  {} ", style.strong(dispute.number.to_string()));
     facts(&mut text, style, &head, &parts);
-    let mut add = |label: &str, color: Color, what: &Untrusted, most: usize| {
-        let head = format!("    {}", style.paint(color, &format!("{label:<LABELS$}")));
-        let head = if label.len() < LABELS {
-            head
-        } else {
-            format!("{head} ")
-        };
-        for line in behind(
-            style,
-            &head,
-            6,
-            &printable::block(what),
-            at_most(options, most),
-        ) {
-            let _ = writeln!(text, "{line}");
-        }
-    };
+    let mut details = Details { text, options };
     for member in &dispute.members {
         let place = findings::place(&member.raw, options).map(|place| format!("{place} "));
         let text = member.raw.title.labelled(&format!(
@@ -71,7 +55,7 @@ fn one(outcome: &Outcome, dispute: &Dispute, options: &RenderOptions<'_>) -> Str
             style.tag(member),
             place.unwrap_or_default()
         ));
-        add("also", Color::of(&member.raw.severity), &text, 4);
+        details.add("also", Color::of(&member.raw.severity), &text, 4);
     }
     // The objection is shown in at most 4 lines. The opinions of several reviewers get up to 12 lines.
     let objection = match dispute.objector {
@@ -88,18 +72,18 @@ fn one(outcome: &Outcome, dispute: &Dispute, options: &RenderOptions<'_>) -> Str
             (Objector::Coder, Some(name)) => dispute.objection.text.labelled(&format!("{name}: ")),
             _ => dispute.objection.text.clone(),
         };
-        add(label, Color::Faint, &text, most);
+        details.add(label, Color::Faint, &text, most);
     }
     for evidence in &dispute.objection.evidence {
-        add("evidence", Color::Faint, evidence, 2);
+        details.add("evidence", Color::Faint, evidence, 2);
     }
     if objections::lacks_evidence(dispute.objector, &dispute.objection) {
         let none = Untrusted::from("none: the objection names nothing that can be looked up");
-        add("evidence", Color::Warn, &none, 2);
+        details.add("evidence", Color::Warn, &none, 2);
     }
     for earlier in &dispute.earlier {
-        add("earlier", Color::Warn, &earlier.sentence(), 2);
-        add("decided", Color::Faint, &earlier.decided(), 2);
+        details.add("earlier", Color::Warn, &earlier.sentence(), 2);
+        details.add("decided", Color::Faint, &earlier.decided(), 2);
     }
     for record in &dispute.rulings {
         let ruling = &record.ruling;
@@ -112,9 +96,9 @@ fn one(outcome: &Outcome, dispute: &Dispute, options: &RenderOptions<'_>) -> Str
             .rationale
             .trimmed()
             .labelled(&format!("{} by {}{colon}", ruling.ruling, record.by));
-        add("ruling", Color::of_ruling(ruling.ruling), &said, 4);
+        details.add("ruling", Color::of_ruling(ruling.ruling), &said, 4);
         if !ruling.citations.is_empty() {
-            add(
+            details.add(
                 "cites",
                 Color::Faint,
                 &Untrusted::joined(&ruling.citations, ", "),
@@ -122,13 +106,33 @@ fn one(outcome: &Outcome, dispute: &Dispute, options: &RenderOptions<'_>) -> Str
             );
         }
         if let Some(why) = &ruling.coder_evidence {
-            add("the coder's own evidence counts", Color::Faint, why, 2);
+            details.add("the coder's own evidence counts", Color::Faint, why, 2);
         }
         for vote in &record.votes {
-            add("vote", Color::Faint, &vote.said(), 2);
+            details.add("vote", Color::Faint, &vote.said(), 2);
         }
     }
-    text
+    details.text
+}
+
+/// The labelled lines below the first lines of a dispute.
+struct Details<'a> {
+    text: String,
+    options: &'a RenderOptions<'a>,
+}
+
+impl Details<'_> {
+    fn add(&mut self, label: &str, color: Color, what: &Untrusted, most: usize) {
+        let style = self.options.style;
+        let mut head = format!("    {}", style.paint(color, &format!("{label:<LABELS$}")));
+        if label.len() >= LABELS {
+            head.push(' ');
+        }
+        let most = at_most(self.options, most);
+        for line in behind(style, &head, 6, &printable::block(what), most) {
+            let _ = writeln!(self.text, "{line}");
+        }
+    }
 }
 
 /// If a finding of this run repeats the finding of an earlier dispute, returns the finding of this run. In the

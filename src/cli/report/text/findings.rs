@@ -130,24 +130,21 @@ impl Report<'_> {
         if !short.is_empty() {
             text.push('\n');
         }
-        let place = |finding: &SettledFinding| {
-            let raw = &finding.finding.raw;
-            raw.line.map_or_else(String::new, |line| {
-                linked(
-                    links,
-                    format!("line {line}"),
-                    path.unwrap_or_default(),
-                    raw.line,
-                ) + "  "
-            })
-        };
+        let places = short.iter().map(|group| match group[0].finding.raw.line {
+            Some(line) => {
+                let word = format!("line {line}");
+                linked(links, word, path.unwrap_or_default(), Some(line)) + "  "
+            }
+            None => String::new(),
+        });
+        let places: Vec<String> = places.collect();
         let tag_width = widest(short.iter().map(|group| style::tag(&group[0].finding)));
-        let place_width = widest(short.iter().map(|group| place(&group[0])));
-        for group in short {
+        let place_width = widest(&places);
+        for (group, place) in short.into_iter().zip(places) {
             let finding = &group[0];
             let raw = &finding.finding.raw;
             let tag = pad(&style.tag(&finding.finding), tag_width);
-            let head = format!("  {tag}  {}", pad(&place(finding), place_width));
+            let head = format!("  {tag}  {}", pad(&place, place_width));
             wrapped(&mut text, style, &head, &printable::line(&raw.title));
             if !finding.state.is_closed() {
                 let most = at_most(self.options, 3);
@@ -239,7 +236,7 @@ impl Report<'_> {
         // A member that joined the group in a later round has a consensus of its own.
         let mut denials: Vec<_> = finding.finding.denials().collect();
         for member in &group[1..] {
-            notes.push(SnippetNote {
+            notes.list.push(SnippetNote {
                 name: "also",
                 text: format!("{} {}", style::tag(&member.finding), self.member(member)),
                 color: Color::of(&member.finding.raw.severity),
@@ -249,53 +246,33 @@ impl Report<'_> {
             for denial in member.finding.denials() {
                 if !denials.contains(&denial) {
                     let (by, why) = denial;
-                    notes.push(SnippetNote {
-                        name: "against",
-                        text: printable::block(&why.labelled(&format!("{by}: "))),
-                        color: Color::Warn,
-                        most: at_most(self.options, 3),
-                        is_code: false,
-                    });
+                    let text = why.labelled(&format!("{by}: "));
+                    notes.add("against", Color::Warn, &text, 3);
                     denials.push(denial);
                 }
             }
         }
-        snippet::diagnostic(self.style, &heading, code.as_ref(), &notes)
+        snippet::diagnostic(self.style, &heading, code.as_ref(), &notes.list)
     }
 
-    fn notes(&self, finding: &SettledFinding) -> Vec<SnippetNote> {
+    fn notes(&self, finding: &SettledFinding) -> Notes<'_> {
         let raw = &finding.finding.raw;
-        let mut notes = Vec::new();
-        let add = |notes: &mut Vec<SnippetNote>, name, color, text: &Untrusted, short| {
-            let text = printable::block(text);
-            if !text.trim().is_empty() {
-                notes.push(SnippetNote {
-                    name,
-                    text,
-                    color,
-                    most: at_most(self.options, short),
-                    is_code: false,
-                });
-            }
+        let mut notes = Notes {
+            list: Vec::new(),
+            options: self.options,
         };
         let dot = format!(" {} ", self.style.glyph(Glyph::Dot));
         let further = finding.finding.further_places();
-        add(
-            &mut notes,
-            "also at",
-            Color::Plain,
-            &further.join(&dot).into(),
-            3,
-        );
-        add(&mut notes, "why", Color::Plain, &raw.body, 5);
+        notes.add("also at", Color::Plain, &further.join(&dot).into(), 3);
+        notes.add("why", Color::Plain, &raw.body, 5);
         for evidence in &raw.evidence {
-            add(&mut notes, "evidence", Color::Plain, evidence, 1);
+            notes.add("evidence", Color::Plain, evidence, 1);
         }
         let shown = view::demonstrations(finding).into_iter();
         for ((shown, color), one) in shown.zip(&finding.demonstrations) {
-            add(&mut notes, "test", color, &shown, 2);
+            notes.add("test", color, &shown, 2);
             if self.options.detail == Detail::Full {
-                notes.push(SnippetNote {
+                notes.list.push(SnippetNote {
                     name: "code",
                     text: printable::block(&one.demonstration.code),
                     color: Color::Plain,
@@ -303,17 +280,17 @@ impl Report<'_> {
                     is_code: true,
                 });
                 if let Some(output) = one.output() {
-                    add(&mut notes, "printed", Color::Faint, output, 20);
+                    notes.add("printed", Color::Faint, output, 20);
                 }
             }
         }
         let suggestion = finding.finding.other_suggestion();
         if let Some(suggestion) = suggestion {
-            add(&mut notes, "fix", Color::Good, suggestion, 3);
+            notes.add("fix", Color::Good, suggestion, 3);
         }
         if let Some(fix) = &finding.finding.exact_fix {
             let name = if suggestion.is_some() { "code" } else { "fix" };
-            notes.push(SnippetNote {
+            notes.list.push(SnippetNote {
                 name,
                 text: markdown::dedent(&printable::block(&fix.shown())),
                 color: Color::Good,
@@ -331,55 +308,36 @@ impl Report<'_> {
         if reviewers.len() == 1 && is_accepted && raisers > 1 && !is_confirmed {
             by.insert(1, reviewers.remove(0));
         }
-        add(&mut notes, "by", Color::Plain, &by.join(&dot).into(), 2);
+        notes.add("by", Color::Plain, &by.join(&dot).into(), 2);
         if let Some(name) = raw.cwe.and_then(Cwe::name)
             && self.options.detail == Detail::Full
         {
-            add(&mut notes, "weakness", Color::Plain, &name.into(), 2);
+            notes.add("weakness", Color::Plain, &name.into(), 2);
         }
         let color = if is_accepted {
             Color::Plain
         } else {
             Color::Warn
         };
-        add(
-            &mut notes,
-            "reviewers",
-            color,
-            &reviewers.join(&dot).into(),
-            4,
-        );
+        notes.add("reviewers", color, &reviewers.join(&dot).into(), 4);
         for (by, why) in finding.finding.denials() {
-            add(
-                &mut notes,
-                "against",
-                Color::Warn,
-                &why.labelled(&format!("{by}: ")),
-                3,
-            );
+            notes.add("against", Color::Warn, &why.labelled(&format!("{by}: ")), 3);
         }
         if self.options.detail == Detail::Full {
             for again in &finding.finding.restated {
                 let text = again.title.labelled(&format!("{}: ", again.by));
-                add(&mut notes, "again", Color::Plain, &text, 2);
-                add(&mut notes, "", Color::Plain, &again.body, 5);
+                notes.add("again", Color::Plain, &text, 2);
+                notes.add("", Color::Plain, &again.body, 5);
             }
         }
         if let Some(was) = finding.finding.was {
-            add(
-                &mut notes,
-                "formerly",
-                Color::Plain,
-                &format!("was {was}").into(),
-                1,
-            );
+            notes.add("formerly", Color::Plain, &format!("was {was}").into(), 1);
         }
         if let Some(undecided) = finding.finding.undecided() {
-            add(&mut notes, "undecided", Color::Warn, &undecided.into(), 2);
+            notes.add("undecided", Color::Warn, &undecided.into(), 2);
         }
         if let Some(earlier) = finding.finding.reverses {
-            add(
-                &mut notes,
+            notes.add(
                 "reversal",
                 Color::Warn,
                 &format!("reverses the change that {earlier} requested").into(),
@@ -387,13 +345,13 @@ impl Report<'_> {
             );
         }
         for earlier in &finding.earlier {
-            add(&mut notes, "earlier", Color::Warn, &earlier.sentence(), 2);
-            add(&mut notes, "decided", Color::Plain, &earlier.decided(), 2);
+            notes.add("earlier", Color::Warn, &earlier.sentence(), 2);
+            notes.add("decided", Color::Plain, &earlier.decided(), 2);
             if let Some(diff) = earlier.diff() {
-                add(&mut notes, "difference", Color::Plain, diff, 12);
+                notes.add("difference", Color::Plain, diff, 12);
             }
         }
-        notes.extend(self.state(finding));
+        notes.list.extend(self.state(finding));
         notes
     }
 
@@ -418,6 +376,27 @@ impl Report<'_> {
             most: usize::MAX,
             is_code: false,
         })
+    }
+}
+
+struct Notes<'a> {
+    list: Vec<SnippetNote>,
+    options: &'a RenderOptions<'a>,
+}
+
+impl Notes<'_> {
+    /// Adds a note in at most `short` lines, unless the text is blank.
+    fn add(&mut self, name: &'static str, color: Color, text: &Untrusted, short: usize) {
+        let text = printable::block(text);
+        if !text.trim().is_empty() {
+            self.list.push(SnippetNote {
+                name,
+                text,
+                color,
+                most: at_most(self.options, short),
+                is_code: false,
+            });
+        }
     }
 }
 

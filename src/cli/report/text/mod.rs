@@ -16,7 +16,7 @@ use self::screen::joined;
 use crate::cli::report::options::{Detail, RenderOptions};
 use crate::cli::style::{Style, count};
 use glee_model::domain::{
-    AnswerStatus, Dispute, DisputeNumber, ExitReason, FindingId, Outcome, SettledFinding,
+    AnswerStatus, DisputeNumber, ExitReason, FindingId, Outcome, SettledFinding,
 };
 use glee_protocol::text::printable;
 
@@ -65,12 +65,12 @@ fn only_open(outcome: &Outcome) -> Outcome {
     let groups = outcome.groups();
     let open = groups.filter(|group| SettledFinding::leading(group).is_open());
     let findings: Vec<SettledFinding> = open.flatten().cloned().collect();
-    let is_shown = |dispute: &&Dispute| {
+    let disputes = outcome.disputes.iter().filter(|dispute| {
         let mut findings = findings.iter();
         dispute.is_open() || findings.any(|finding| dispute.is_about(finding.finding.id))
-    };
+    });
     Outcome {
-        disputes: outcome.disputes.iter().filter(is_shown).cloned().collect(),
+        disputes: disputes.cloned().collect(),
         findings,
         ..outcome.clone()
     }

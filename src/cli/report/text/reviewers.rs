@@ -71,12 +71,12 @@ fn reviewers(options: &RenderOptions<'_>, outcome: &Outcome) -> String {
     if reviewers.is_empty() {
         return String::new();
     }
-    let is_plain = |of: &ReviewerReport| {
+    let are_plain = reviewers.iter().all(|of| {
         view::status(outcome, of).0 == Glyph::Done
             && of.said.is_blank()
             && of.unread.len() <= outcome.proof.unread.len()
-    };
-    if options.detail != Detail::Full && reviewers.iter().all(is_plain) {
+    });
+    if options.detail != Detail::Full && are_plain {
         let names: Vec<_> = reviewers.iter().map(|of| of.name.clone()).collect();
         let mut text = String::new();
         wrapped(

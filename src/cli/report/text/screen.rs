@@ -34,31 +34,29 @@ pub(super) fn render(
     });
     let head = summary::caveats(style, outcome) + &summary::head(style, outcome, options.detail);
     let open_lines = section(shown, &open, &open_heading(&open), usize::MAX, options);
-    let settled_within = |rows: usize| {
-        let title = format!("Settled ({})", settled.len());
-        section(shown, &settled, &title, rows, options)
-    };
+    let title = format!("Settled ({})", settled.len());
+    let settled_lines = section(shown, &settled, &title, usize::MAX, options);
     let foot = [
         hidden,
         &reviewers::section(outcome, options),
         &summary::next(outcome, options),
     ]
     .concat();
-    let with_full = |screen: &str| match options.text.is_read_from_end {
-        true => joined(&[in_full, screen]),
-        false => joined(&[screen, in_full]),
-    };
-    if options.detail == Detail::Full {
-        let settled = settled_within(usize::MAX);
-        return with_full(&joined(&[&head, &open_lines, &settled, &foot]));
+    let mut rows = usize::MAX;
+    if options.detail != Detail::Full {
+        let whole = joined(&[&head, in_full, &settled_lines, &foot]);
+        if whole.lines().count() <= ROWS {
+            return whole;
+        }
+        let others = joined(&[&head, &open_lines, &foot]).lines().count();
+        rows = ROWS.saturating_sub(others + 2);
     }
-    let whole = joined(&[&head, in_full, &settled_within(usize::MAX), &foot]);
-    if whole.lines().count() <= ROWS {
-        return whole;
+    let settled_lines = section(shown, &settled, &title, rows, options);
+    let screen = joined(&[&head, &open_lines, &settled_lines, &foot]);
+    match options.text.is_read_from_end {
+        true => joined(&[in_full, &screen]),
+        false => joined(&[&screen, in_full]),
     }
-    let others = joined(&[&head, &open_lines, &foot]).lines().count();
-    let settled = settled_within(ROWS.saturating_sub(others + 2));
-    with_full(&joined(&[&head, &open_lines, &settled, &foot]))
 }
 
 /// Separates the sections that are not empty by empty lines.
@@ -103,38 +101,34 @@ fn section(
         rows - 1
     };
     let view = View::of(outcome);
-    let leading: Vec<&SettledFinding> = groups[..named]
-        .iter()
-        .copied()
-        .map(SettledFinding::leading)
-        .collect();
-    let tags = widest(leading.iter().map(|settled| style.tag(&settled.finding)));
-    let place = |settled: &SettledFinding| {
-        findings::place(&settled.finding.raw, options).unwrap_or_default()
-    };
-    // One long path does not take the titles from all other lines.
-    let places = widest(leading.iter().map(|settled| place(settled))).min(style.width / 2);
-    let word = |settled: &SettledFinding| {
+    let mut lines = Vec::new();
+    for group in &groups[..named] {
+        let settled = SettledFinding::leading(group);
         let StateNote { word, color, note } = view.state(settled);
         // Nobody ruled on what a policy or a person discarded, so it says who did.
-        match settled.state {
+        let word = match settled.state {
             FindingState::Discarded => style.paint(color, format!("{word} {note}").trim_end()),
             _ => style.paint(color, word),
-        }
-    };
-    let words = widest(leading.iter().map(|settled| word(settled)));
+        };
+        let raw = &settled.finding.raw;
+        let place = findings::place(raw, options).unwrap_or_default();
+        lines.push((style.tag(&settled.finding), place, word, &raw.title));
+    }
+    let tags = widest(lines.iter().map(|(tag, ..)| tag));
+    // One long path does not take the titles from all other lines.
+    let places = widest(lines.iter().map(|(_, place, ..)| place)).min(style.width / 2);
+    let words = widest(lines.iter().map(|(_, _, word, _)| word));
     let mut text = heading(style, title, "");
-    for settled in leading {
-        let tag = pad(&style.tag(&settled.finding), tags);
-        let start = format!("  {tag}  {}", pad(&place(settled), places));
+    for (tag, place, word, title) in &lines {
+        let tag = pad(tag, tags);
+        let start = format!("  {tag}  {}", pad(place, places));
         let room = style.width.saturating_sub(columns(&start) + words + 4);
         if room < TITLE {
-            let rest = format!("{}  {}", place(settled), word(settled));
+            let rest = format!("{place}  {word}");
             wrapped(&mut text, style, &format!("  {tag}  "), rest.trim_start());
         } else {
-            let title = printable::line(&settled.finding.raw.title);
-            let title = pad(&style.cut(&title, room), room);
-            let _ = writeln!(text, "{start}  {title}  {}", word(settled));
+            let title = pad(&style.cut(&printable::line(title), room), room);
+            let _ = writeln!(text, "{start}  {title}  {word}");
         }
     }
     if named < groups.len() {

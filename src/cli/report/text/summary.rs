@@ -193,18 +193,17 @@ pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
 
 /// Names the agents that have reached a limit, and when the first limit ends.
 fn limited(outcome: &Outcome) -> String {
-    let failures = || {
-        outcome.failures.iter().filter_map(|failure| {
-            Some((
-                &failure.agent,
-                failure.cause.filter(|cause| cause.is_exhausted())?,
-            ))
-        })
-    };
-    let names: BTreeSet<_> = failures().map(|(agent, _)| agent.clone()).collect();
+    let mut names = BTreeSet::new();
+    let mut resets = Vec::new();
+    for failure in &outcome.failures {
+        if let Some(cause) = failure.cause.filter(|cause| cause.is_exhausted()) {
+            names.insert(failure.agent.clone());
+            resets.extend(cause.reset());
+        }
+    }
     let names: Vec<_> = names.into_iter().collect();
     let have = if names.len() == 1 { "has" } else { "have" };
-    let until = match failures().filter_map(|(_, cause)| cause.reset()).min() {
+    let until = match resets.into_iter().min() {
         Some(reset) => format!(" until {}", style::moment(reset)),
         None => String::new(),
     };

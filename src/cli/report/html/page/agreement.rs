@@ -100,27 +100,20 @@ fn stances(outcome: &Outcome, calls: &[TimedCall<'_>], cast: &Cast) -> Stances {
     for call in calls {
         let Some(end) = &call.ended else { continue };
         let by = end.told.by.as_ref().unwrap_or(&call.id.agent);
-        let mut add = |finding: FindingId, stance: Stance| {
-            if let Some(own) = stances.get_mut(&finding) {
-                own.insert(agent(by), stance);
+        let said: Vec<(FindingId, Stance)> = match end.answer {
+            CallAnswer::Examine { examinations, .. } => {
+                let said = examinations.iter().map(|one| match one.action {
+                    ExaminationWord::Agree => (one.finding, Stance::For),
+                    ExaminationWord::Disagree => (one.finding, Stance::Against),
+                    ExaminationWord::Partial => (one.finding, Stance::InPart),
+                });
+                said.collect()
             }
-        };
-        match end.answer {
-            CallAnswer::Examine { examinations, .. } => examinations.iter().for_each(|said| {
-                let stance = match said.action {
-                    ExaminationWord::Agree => Stance::For,
-                    ExaminationWord::Disagree => Stance::Against,
-                    ExaminationWord::Partial => Stance::InPart,
-                };
-                add(said.finding, stance);
-            }),
             CallAnswer::Defend { defences } => {
-                for said in defences
+                let conceded = defences
                     .iter()
-                    .filter(|said| said.action == DefenceWord::Concede)
-                {
-                    add(said.finding, Stance::Against);
-                }
+                    .filter(|one| one.action == DefenceWord::Concede);
+                conceded.map(|one| (one.finding, Stance::Against)).collect()
             }
             // If a ruling forces the coder to implement a finding, the coder's answer is ignored. Such an answer
             // does not show the coder's own opinion.
@@ -128,11 +121,17 @@ fn stances(outcome: &Outcome, calls: &[TimedCall<'_>], cast: &Cast) -> Stances {
                 if call.id.purpose.is_coder() && !is_enforced(call) =>
             {
                 is_answered = true;
-                responses
-                    .iter()
-                    .for_each(|response| add(response.finding, of_answer(response.answer)));
+                let answers = responses.iter();
+                answers
+                    .map(|one| (one.finding, of_answer(one.answer)))
+                    .collect()
             }
-            _ => {}
+            _ => continue,
+        };
+        for (finding, stance) in said {
+            if let Some(own) = stances.get_mut(&finding) {
+                own.insert(agent(by), stance);
+            }
         }
     }
     if !is_answered {
@@ -155,18 +154,15 @@ fn stances(outcome: &Outcome, calls: &[TimedCall<'_>], cast: &Cast) -> Stances {
             continue;
         };
         for record in &dispute.rulings {
-            let mut add = |voter: Voter, ruling: &Ruling| {
-                own.extend(of_ruling(ruling).map(|stance| (voter, stance)))
+            let ruler = match &record.by {
+                Ruler::Judge { name } => Some(agent(name)),
+                Ruler::Human(_) => Some(Voter::Person),
+                Ruler::Panel | Ruler::Policy => None,
             };
-            match &record.by {
-                Ruler::Judge { name } => add(agent(name), &record.ruling),
-                Ruler::Human(_) => add(Voter::Person, &record.ruling),
-                Ruler::Panel | Ruler::Policy => {}
-            }
+            own.extend(ruler.zip(of_ruling(&record.ruling)));
             for vote in &record.votes {
-                vote.ruling
-                    .iter()
-                    .for_each(|ruling| add(agent(&vote.judge), ruling));
+                let stance = vote.ruling.as_ref().and_then(of_ruling);
+                own.extend(stance.map(|stance| (agent(&vote.judge), stance)));
             }
         }
     }
