@@ -91,15 +91,11 @@ fn list(output: &JsonFlag, globals: &Globals) -> CommandResult {
     let trusted = loaded.untrusted.is_none();
     // A panel without three judges is an error of the review; here all of its judges count as used.
     let ruling = review::judges(&loaded.settings).ok();
-    let is_used = |agent: &Agent| {
+    let rows = loaded.settings.agents.iter().map(|agent| {
         let rules = |judges: &Vec<&Agent>| judges.iter().any(|judge| judge.name == agent.name);
-        agent.role != Role::Judge || ruling.as_ref().is_none_or(rules)
-    };
-    let rows = loaded
-        .settings
-        .agents
-        .iter()
-        .map(|agent| row(&agents, agent, &places.root, trusted, is_used(agent)));
+        let is_used = agent.role != Role::Judge || ruling.as_ref().is_none_or(rules);
+        row(&agents, agent, &places.root, trusted, is_used)
+    });
     let rows = runtime.block_on(futures_util::future::join_all(rows));
     if output.json {
         return print_json(&rows);

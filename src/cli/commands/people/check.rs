@@ -155,24 +155,21 @@ fn report(agent: &Agent, version: Option<&str>, probed: &Probed) -> String {
         printable::line(&agent.name.0),
         agent.role
     );
-    let mut say = |what: &str| {
-        let _ = writeln!(text, "        {what}");
-    };
+    let mut lines = Vec::new();
     match &probed.answered {
-        Ok(true) => say("answered with the nonce"),
-        Ok(false) => say("answered, but without the nonce"),
+        Ok(true) => lines.push("answered with the nonce".to_owned()),
+        Ok(false) => lines.push("answered, but without the nonce".to_owned()),
         Err(AgentError { message, hint, .. }) => {
-            say(&printable::line(message));
-            if let Some(hint) = hint {
-                say(&format!("hint: {}", printable::line(hint)));
-            }
+            lines.push(printable::line(message));
+            let hint = hint.as_ref();
+            lines.extend(hint.map(|hint| format!("hint: {}", printable::line(hint))));
         }
     }
     let is_asked_to_edit = check::is_asked_to_edit(
         agent.role,
         AdapterKind::of(agent).unwrap_or(AdapterKind::Text),
     );
-    say(match (probed.files, agent.role) {
+    let files = match (probed.files, agent.role) {
         (Files::Untouched, Role::Coder) if is_asked_to_edit => {
             "changed no file, although it was asked to edit one"
         }
@@ -180,14 +177,16 @@ fn report(agent: &Agent, version: Option<&str>, probed: &Probed) -> String {
         (Files::Edited, _) => "changed the requested file only",
         (Files::Meddled, Role::Coder) => "changed other files than the requested one",
         (Files::Meddled, _) => "WROTE to the folder, which its role forbids",
-    });
+    };
+    lines.push(files.to_owned());
     if !probed.metadata.denied.is_empty() {
-        say(&format!(
-            "was refused {}",
-            printable::line(&probed.metadata.denied.join(", "))
-        ));
+        let denied = printable::line(&probed.metadata.denied.join(", "));
+        lines.push(format!("was refused {denied}"));
     }
-    say(&cost(probed));
+    lines.push(cost(probed));
+    for line in lines {
+        let _ = writeln!(text, "        {line}");
+    }
     text
 }
 

@@ -373,20 +373,9 @@ fn entry(
     role: Role,
     command: &str,
 ) -> Result<Map<String, Value>, CommandError> {
-    let mut entry = Map::new();
-    let mut add = |key: &str, text: &str| -> Result<(), CommandError> {
-        entry.insert(
-            key.to_owned(),
-            config::typed(&format!("agents.{name}.{key}"), text)?,
-        );
-        Ok(())
-    };
-    add("name", name)?;
-    add("command", command)?;
-    if let Some(adapter) = &args.adapter {
-        add("adapter", adapter)?;
-    }
-    add("role", role.as_str())?;
+    let mut texts = vec![("name", name.to_owned()), ("command", command.to_owned())];
+    texts.extend(args.adapter.clone().map(|adapter| ("adapter", adapter)));
+    texts.push(("role", role.as_str().to_owned()));
     for (key, words) in [("domain", &args.domain), ("focus", &args.focus)] {
         let words: Vec<&str> = words
             .iter()
@@ -394,7 +383,7 @@ fn entry(
             .filter(|word| !word.is_empty())
             .collect();
         if !words.is_empty() {
-            add(key, &config::flow(&json!(words)))?;
+            texts.push((key, config::flow(&json!(words))));
         }
     }
     for (key, value) in [
@@ -402,9 +391,12 @@ fn entry(
         ("timeout", &args.timeout),
         ("profile", &args.profile),
     ] {
-        if let Some(value) = value {
-            add(key, value)?;
-        }
+        texts.extend(value.clone().map(|value| (key, value)));
+    }
+    let mut entry = Map::new();
+    for (key, text) in texts {
+        let value = config::typed(&format!("agents.{name}.{key}"), &text)?;
+        entry.insert(key.to_owned(), value);
     }
     Ok(entry)
 }

@@ -6,14 +6,7 @@ use std::path::Path;
 /// The command that configures a runner for the tests of the tree at `root`.
 pub(super) fn proposal(root: &Path) -> Option<String> {
     let exists = |path: &str| root.join(path).exists();
-    let contains = |file: &str, text: &str| {
-        fs::read_to_string(root.join(file)).is_ok_and(|found| found.contains(text))
-    };
-    let folder = |names: &[&'static str]| {
-        let mut names = names.iter().copied();
-        names.find(|name| root.join(name).is_dir())
-    };
-    let tests = folder(&["tests", "test"]);
+    let tests = folder(root, &["tests", "test"]);
     let has_python = tests.is_some_and(|tests| {
         let files = fs::read_dir(root.join(tests))
             .into_iter()
@@ -23,26 +16,35 @@ pub(super) fn proposal(root: &Path) -> Option<String> {
         names.any(|name| name.starts_with("test") && name.ends_with(".py"))
     });
     let uses_pytest = exists("pytest.ini")
-        || contains("pyproject.toml", "[tool.pytest")
-        || contains("setup.cfg", "[tool:pytest]")
+        || contains(root, "pyproject.toml", "[tool.pytest")
+        || contains(root, "setup.cfg", "[tool:pytest]")
         || tests.is_some_and(|tests| root.join(tests).join("conftest.py").exists());
     let uses_phpunit = exists("phpunit.xml")
         || exists("phpunit.xml.dist")
-        || contains("composer.json", "phpunit/phpunit");
-    let uses_rspec = exists(".rspec") || contains("Gemfile", "rspec");
+        || contains(root, "composer.json", "phpunit/phpunit");
+    let uses_rspec = exists(".rspec") || contains(root, "Gemfile", "rspec");
     let (name, folder) = match tests {
         Some(tests) if has_python && uses_pytest => ("pytest", tests),
         Some(tests) if has_python => ("unittest", tests),
-        Some(tests) if contains("package.json", "node --test") => ("node", tests),
+        Some(tests) if contains(root, "package.json", "node --test") => ("node", tests),
         Some(tests) if uses_phpunit => ("phpunit", tests),
-        _ if uses_rspec => ("rspec", folder(&["spec"])?),
-        _ if exists("go.mod") => ("go", folder(&["internal", "pkg", "cmd"])?),
-        _ if contains("Cargo.toml", "[package]") => ("cargo", "tests"),
+        _ if uses_rspec => ("rspec", folder(root, &["spec"])?),
+        _ if exists("go.mod") => ("go", folder(root, &["internal", "pkg", "cmd"])?),
+        _ if contains(root, "Cargo.toml", "[package]") => ("cargo", "tests"),
         _ => return None,
     };
     Some(format!(
         "glee config set --user review.runners '{{{name}: {{command: {name}, folder: {folder}}}}}'"
     ))
+}
+
+fn contains(root: &Path, file: &str, text: &str) -> bool {
+    fs::read_to_string(root.join(file)).is_ok_and(|found| found.contains(text))
+}
+
+fn folder(root: &Path, names: &[&'static str]) -> Option<&'static str> {
+    let mut names = names.iter().copied();
+    names.find(|name| root.join(name).is_dir())
 }
 
 #[cfg(test)]

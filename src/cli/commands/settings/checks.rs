@@ -98,10 +98,10 @@ fn hook_of_codex(places: &Places) -> Option<DoctorCheck> {
     let folders = own.into_iter().chain([places.root.join(".codex")]);
     let mut files =
         folders.flat_map(|folder| [folder.join("hooks.json"), folder.join("config.toml")]);
-    let has_hook = |file: &PathBuf| {
+    let has_hook = files.any(|file| {
         std::fs::read_to_string(file).is_ok_and(|text| text.contains("glee hook agent codex"))
-    };
-    files.any(|file| has_hook(&file)).then(|| {
+    });
+    has_hook.then(|| {
         DoctorCheck::weak(
             "hook of codex",
             "Codex runs the hook only if it is trusted, and skips it without a word otherwise",

@@ -152,15 +152,16 @@ fn meant<'k>(
     loaded: &Loaded,
     key: &'k str,
 ) -> Result<impl Fn(&str) -> bool + use<'k>, CommandError> {
-    let is_meant = move |name: &str| {
-        let rest = name.strip_prefix(key);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    };
-    if loaded.values.keys().any(|name| is_meant(name)) {
-        Ok(is_meant)
+    if loaded.values.keys().any(|name| is_within(name, key)) {
+        Ok(move |name: &str| is_within(name, key))
     } else {
         Err(missing(loaded, key))
     }
+}
+
+fn is_within(name: &str, key: &str) -> bool {
+    let rest = name.strip_prefix(key);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 /// A line of the form `key = value`.

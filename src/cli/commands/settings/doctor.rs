@@ -59,18 +59,17 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         return print(&secrets::redact(&text));
     }
     let _ = writeln!(text, "\nglee       {}", env!("CARGO_PKG_VERSION"));
-    let mut say = |name: &str, what: &str| {
-        let _ = writeln!(text, "{name:10} {}", printable::line(what));
-    };
     say(
+        &mut text,
         "system",
         &format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
     );
     let git = runtime.block_on(programs.version_of("git", &places.root));
     if let Err(error) = &files {
-        say("files", &error.to_string());
+        say(&mut text, "files", &error.to_string());
     }
     say(
+        &mut text,
         "git",
         git.as_deref().unwrap_or(if files.is_ok() {
             "not found"
@@ -84,19 +83,21 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let landlock = on(layers.landlock);
     let subreaper = on(layers.subreaper);
     say(
+        &mut text,
         "sandbox",
         &format!("landlock {landlock}, namespaces {namespaces}, subreaper {subreaper}"),
     );
-    say("project", &places.root.display().to_string());
-    say("state", &places.state.display().to_string());
-    say("identity", &readable(history::identity(globals)));
-    say("history", &readable(history::summary(globals)));
-    say("logs", &logs(globals));
+    say(&mut text, "project", &places.root.display().to_string());
+    say(&mut text, "state", &places.state.display().to_string());
+    say(&mut text, "identity", &readable(history::identity(globals)));
+    say(&mut text, "history", &readable(history::summary(globals)));
+    say(&mut text, "logs", &logs(globals));
     let variables: Vec<String> = std::env::vars_os()
         .filter_map(|(name, _)| name.into_string().ok())
         .filter(|name| VARIABLES.split(' ').any(|prefix| name.starts_with(prefix)))
         .collect();
     say(
+        &mut text,
         "variables",
         &if variables.is_empty() {
             "none".to_owned()
@@ -177,6 +178,10 @@ fn configuration(text: &mut String, loaded: &Loaded) {
     }
 }
 
+fn say(text: &mut String, name: &str, what: &str) {
+    let _ = writeln!(text, "{name:10} {}", printable::line(what));
+}
+
 async fn about(programs: &Agents, agent: &Agent, places: &Places, trusted: bool) -> String {
     let adapter =
         AdapterKind::of(agent).map_or_else(|error| error.message, |kind| kind.to_string());
@@ -186,35 +191,36 @@ async fn about(programs: &Agents, agent: &Agent, places: &Places, trusted: bool)
         agent.role,
         printable::line(&adapter)
     );
-    let mut say = |name: &str, what: &str| {
-        let _ = writeln!(text, "  {name:8} {}", printable::line(what));
-    };
-    say("command", &masked(&agent.command).join(" "));
+    say(&mut text, "  command", &masked(&agent.command).join(" "));
     match programs.program(agent, &places.root) {
-        Ok(path) => say("program", &path.display().to_string()),
-        Err(error) => say("program", &error.message),
+        Ok(path) => say(&mut text, "  program", &path.display().to_string()),
+        Err(error) => say(&mut text, "  program", &error.message),
     }
     let version = if trusted {
         programs.version(agent, &places.root).await
     } else {
         None
     };
-    say("version", version.as_deref().unwrap_or("unknown"));
+    say(
+        &mut text,
+        "  version",
+        version.as_deref().unwrap_or("unknown"),
+    );
     for (name, value) in [
-        ("model", agent.model.clone()),
+        ("  model", agent.model.clone()),
         (
-            "effort",
+            "  effort",
             agent.effort.map(|effort| effort.as_str().to_owned()),
         ),
-        ("backup", agent.backup.as_ref().map(ToString::to_string)),
+        ("  backup", agent.backup.as_ref().map(ToString::to_string)),
         (
-            "sets",
+            "  sets",
             Some(agent.env.keys().cloned().collect::<Vec<_>>().join(" "))
                 .filter(|names| !names.is_empty()),
         ),
     ] {
         if let Some(value) = value {
-            say(name, &value);
+            say(&mut text, name, &value);
         }
     }
     text

@@ -75,7 +75,7 @@ mod imp {
     use super::{Action, Args};
     use crate::cli::context::{CommandError, CommandResult, Globals};
     use crate::cli::style::{Style, count};
-    use glee_builtin::{Catalog, Measure, RuleInfo, RuleOrigin, Score, measure};
+    use glee_builtin::{Catalog, Measure, RuleOrigin, Score, measure};
     use glee_model::domain::ExitReason;
     use glee_protocol::text::printable;
 
@@ -119,7 +119,7 @@ mod imp {
     }
 
     fn list(catalog: &Catalog, style: Style) -> String {
-        let row = |rule: &RuleInfo| {
+        let rows = catalog.infos().map(|rule| {
             let origin = match rule.origin {
                 RuleOrigin::Packaged => "",
                 RuleOrigin::Project => " (project)",
@@ -132,8 +132,8 @@ mod imp {
                 rule.cwe.map_or("-".to_owned(), |cwe| cwe.to_string()),
                 printable::line(&rule.message) + origin,
             ]
-        };
-        let rows: Vec<_> = catalog.infos().map(row).collect();
+        });
+        let rows: Vec<_> = rows.collect();
         style.rows(&rows, &[]).concat()
     }
 

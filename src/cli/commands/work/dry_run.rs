@@ -79,12 +79,7 @@ fn text(
     later: &[LaterCaller],
     is_detailed: bool,
 ) -> String {
-    let mut out = String::new();
-    let mut row = |name: &str, text: &str| {
-        for line in style::behind(style, &format!("{name:<11}"), 2, text, usize::MAX) {
-            let _ = writeln!(out, "{line}");
-        }
-    };
+    let mut rows: Vec<(&str, String)> = Vec::new();
     let files: usize = plan.shards.iter().map(Vec::len).sum();
     let lines: u64 = plan
         .shards
@@ -97,28 +92,28 @@ fn text(
         .as_deref()
         .map(|commit| format!(" at commit {}", short(commit)))
         .unwrap_or_default();
-    row(
+    rows.push((
         "Target",
-        &format!(
+        format!(
             "{}{at}, tree {}",
             printable::line(&plan.target),
             short(&plan.tree)
         ),
-    );
+    ));
     let shards = count(plan.shards.len(), "shard");
-    row(
+    rows.push((
         "Code",
-        &format!(
+        format!(
             "{}, {} in {shards}",
             count(files, "file"),
             count(lines, "line")
         ),
-    );
+    ));
     if !plan.skipped.is_empty() {
-        row(
+        rows.push((
             "Skipped",
-            &style::skipped(&plan.skipped, if is_detailed { usize::MAX } else { 3 }),
-        );
+            style::skipped(&plan.skipped, if is_detailed { usize::MAX } else { 3 }),
+        ));
     }
     for role in Role::ALL {
         let agents = plan.agents.iter().filter(|agent| agent.role == role);
@@ -141,7 +136,7 @@ fn text(
                 Role::Judge => "Judges",
                 Role::Aggregator => "Aggregator",
             };
-            row(name, &agents.join(", "));
+            rows.push((name, agents.join(", ")));
         }
     }
     let asked: Vec<&Preview> = previews
@@ -164,10 +159,10 @@ fn text(
             count(files, "file")
         ),
     };
-    row(
+    rows.push((
         "Calls",
-        &format!("{} of reviewers{jobs}{reused}", count(asked.len(), "call")),
-    );
+        format!("{} of reviewers{jobs}{reused}", count(asked.len(), "call")),
+    ));
     let bytes: usize = asked.iter().map(|preview| preview.prompt_bytes).sum();
     let tokens: u64 = asked.iter().map(|preview| preview.tokens).sum();
     if tokens > 0 {
@@ -176,50 +171,56 @@ fn text(
             size(bytes),
             style::thousands(tokens)
         );
-        row("Prompts", &tokens);
-        row("Cost", &cost(&asked).unwrap_or_default());
+        rows.push(("Prompts", tokens));
+        rows.push(("Cost", cost(&asked).unwrap_or_default()));
     } else if bytes > 0 {
-        row(
+        rows.push((
             "Prompts",
-            &format!("{}, for embedded agents, which cost nothing", size(bytes)),
-        );
+            format!("{}, for embedded agents, which cost nothing", size(bytes)),
+        ));
     }
     if let Some(compare) = compare(plan, settings) {
-        row("Compare", &compare);
+        rows.push(("Compare", compare));
     }
     if !later.is_empty() {
         let later: Vec<String> = later.iter().map(usual_cost).collect();
-        row("Later", &later.join("; "));
+        rows.push(("Later", later.join("; ")));
     }
     let coders = plan.agents.iter().filter(|agent| agent.role == Role::Coder);
     let edits = match coders.count() {
         0 | 1 => "the coder receives the findings and edits files",
         _ => "each finding goes to the coder of its file, which edits files",
     };
-    row(
+    rows.push((
         "Then",
-        &match plan.mode {
+        match plan.mode {
             Mode::Review => "the findings are reported; no file is changed".to_owned(),
             Mode::Fix => format!("{edits}; disputes stay open"),
             Mode::Arbitrate => format!("{edits}; disputes are settled"),
         },
-    );
+    ));
     if plan.mode == Mode::Arbitrate {
         let judge = plan.agents.iter().find(|agent| agent.role == Role::Judge);
         let judge = judge.map_or("none".to_owned(), |agent| printable::line(&agent.name.0));
-        row(
+        rows.push((
             "Disputes",
-            &format!(
+            format!(
                 "{} by default, the judge is {judge}",
                 settings.review.on_dispute.default
             ),
-        );
+        ));
     }
     let more = if is_detailed {
         ""
     } else {
         "; `-v` lists files and calls"
     };
+    let mut out = String::new();
+    for (name, text) in rows {
+        for line in style::behind(style, &format!("{name:<11}"), 2, &text, usize::MAX) {
+            let _ = writeln!(out, "{line}");
+        }
+    }
     let _ = writeln!(out, "This was a dry run: no agent was called{more}.");
     out
 }

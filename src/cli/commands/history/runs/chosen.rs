@@ -7,6 +7,7 @@ use crate::cli::commands::work::findings::RunFindings;
 use crate::cli::context::{CommandError, Globals};
 use glee_model::domain::{FindingId, RunId};
 use glee_protocol::text::printable;
+use glee_workspace::git::path_bytes;
 use glee_workspace::root::Workspace;
 
 #[derive(Debug, clap::Args)]
@@ -57,13 +58,12 @@ impl ChosenChanges {
             let Some(named) = named(globals, workspace, &recorded, word)? else {
                 return Ok(None);
             };
-            let is_changed = |path: &Vec<u8>| {
-                changed.iter().any(|file| {
-                    let rest = file.as_bytes().strip_prefix(path.as_slice());
-                    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
-                })
-            };
-            if !named.iter().any(is_changed) {
+            let is_changed = changed.iter().any(|file| {
+                named
+                    .iter()
+                    .any(|path| path_bytes::is_within(path, file.as_bytes()))
+            });
+            if !is_changed {
                 let message = format!("the coder changed nothing of `{word}`");
                 let files = printable::line(&changed.join(", "));
                 return Err(CommandError::usage(message).hint(format!("it changed {files}")));

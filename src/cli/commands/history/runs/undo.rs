@@ -119,11 +119,11 @@ fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
         true => Direction::Redo,
         false => Direction::Undo,
     };
-    let planned = |options: &UndoOptions| match args.redo {
-        true => workspace.plan_redo(&run, options, &state_dir),
-        false => workspace.plan_undo(&run, options, &state_dir),
+    let planned = match args.redo {
+        true => Workspace::plan_redo,
+        false => Workspace::plan_undo,
     };
-    let plan = planned(&options)?;
+    let plan = planned(&workspace, &run, &options, &state_dir)?;
     stream::out(&listing(globals.style(), direction, &plan, &run))?;
     if args.dry_run {
         stream::out(&format!(
@@ -143,8 +143,8 @@ fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
         }
     }
     // What the person decided about conflicts changes the files.
-    let names = planned(&options)?.files.into_iter().map(|(name, _)| name);
-    let names: Vec<String> = names.collect();
+    let decided = planned(&workspace, &run, &options, &state_dir)?;
+    let names: Vec<String> = decided.files.into_iter().map(|(name, _)| name).collect();
     let undone = match args.redo {
         true => workspace.redo(&run, &options, &state_dir),
         false => workspace.undo(&run, &options, &state_dir),

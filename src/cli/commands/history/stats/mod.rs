@@ -156,37 +156,42 @@ pub(crate) fn all(journal: &Journal) -> Result<ReviewStatistics, JournalError> {
 }
 
 fn statistics(sums: Sums, by: Option<By>, since: Option<Date>) -> ReviewStatistics {
-    let of = |kind| {
-        let list = sums.tallies.iter().find(|(of, _)| *of == kind);
-        let mut rows = list.map_or_else(Vec::new, |(_, rows)| rows.clone());
-        rows.sort_by_key(|(_, tally)| Reverse(tally.raised));
-        let measures = rows.into_iter();
-        measures
-            .map(|(name, tally)| Measures::of(name, &tally))
-            .collect::<Vec<_>>()
-    };
     let wanted = |what| by.is_none_or(|by| by == what);
-    let list = |what, kind| wanted(what).then(|| of(kind));
-    let pairs = |what, kind| {
-        let list = sums.agreements.iter().find(|(of, _)| *of == kind);
-        let pairs = list.map_or_else(Vec::new, |(_, pairs)| pairs.clone());
-        wanted(what).then(|| pairs.into_iter().map(PairAgreement::from).collect())
-    };
+    let list = |what, kind| wanted(what).then(|| measures(&sums, kind));
+    let pairs = |what, kind| wanted(what).then(|| agreements(&sums, kind));
     ReviewStatistics {
         schema: ReviewStatistics::SCHEMA,
         since: since.map(|day| day.to_string()),
-        all: of(TallyKind::All).pop().unwrap_or_default(),
+        all: measures(&sums, TallyKind::All).pop().unwrap_or_default(),
         reviewers: list(By::Reviewer, TallyKind::Reviewer),
         judges: list(By::Judge, TallyKind::Judge),
         models: list(By::Model, TallyKind::Model),
         judge_models: list(By::Model, TallyKind::JudgeModel),
-        comparisons: by.is_none().then(|| of(TallyKind::Comparison)),
+        comparisons: by.is_none().then(|| measures(&sums, TallyKind::Comparison)),
         categories: list(By::Category, TallyKind::Category),
         weaknesses: list(By::Cwe, TallyKind::Cwe),
         reviewer_agreement: pairs(By::Reviewer, TallyKind::Reviewer),
         judge_agreement: pairs(By::Judge, TallyKind::Judge),
         calls: sums.calls,
     }
+}
+
+fn measures(sums: &Sums, kind: TallyKind) -> Vec<Measures> {
+    let mut rows = of_kind(&sums.tallies, kind);
+    rows.sort_by_key(|(_, tally)| Reverse(tally.raised));
+    rows.into_iter()
+        .map(|(name, tally)| Measures::of(name, &tally))
+        .collect()
+}
+
+fn agreements(sums: &Sums, kind: TallyKind) -> Vec<PairAgreement> {
+    let pairs = of_kind(&sums.agreements, kind).into_iter();
+    pairs.map(PairAgreement::from).collect()
+}
+
+fn of_kind<T: Clone>(lists: &[(TallyKind, Vec<T>)], kind: TallyKind) -> Vec<T> {
+    let list = lists.iter().find(|(of, _)| *of == kind);
+    list.map_or_else(Vec::new, |(_, rows)| rows.clone())
 }
 
 #[cfg(test)]

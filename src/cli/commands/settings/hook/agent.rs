@@ -146,14 +146,10 @@ fn answer(args: &Args, globals: &Globals) -> Result<Value, CommandError> {
     record.write(&known)?;
     let reviewed = review(globals, &target, left, deadline)?;
     known.usd += reviewed.proof.usage.usd.unwrap_or_default();
-    let blocking = |outcome: &Outcome| {
-        let mut open = outcome.clone();
-        open.findings.retain(|settled| {
-            settled.blocks() && !matches!(settled.state, FindingState::Disputed { .. })
-        });
-        open
-    };
-    let open = blocking(&reviewed);
+    let mut open = reviewed.clone();
+    open.findings.retain(|settled| {
+        settled.blocks() && !matches!(settled.state, FindingState::Disputed { .. })
+    });
     let findings = open.groups().count();
     known.rounds += u32::from(args.mode == HookMode::Block && findings > 0);
     record.write(&known)?;
@@ -224,7 +220,8 @@ fn review(
     let left = deadline.saturating_duration_since(Instant::now());
     let left = left.saturating_sub(2 * GRACE);
     let usd = budget.usd.map_or(usd, |own| own.min(usd));
-    let (mut stdout, mut stderr) = (tempfile::tempfile()?, tempfile::tempfile()?);
+    let mut stdout = tempfile::tempfile()?;
+    let mut stderr = tempfile::tempfile()?;
     let mut child = Command::new(std::env::current_exe()?)
         .arg("-C")
         .arg(globals.directory())

@@ -115,12 +115,7 @@ pub(crate) fn install(args: &Args, globals: &Globals) -> CommandResult {
     hook.check(&args.options)?;
     check(args, &workspace, &folder)?;
     let files = HookFiles::of(&folder, hook);
-    let failed = |error| {
-        CommandError::caused(
-            format!("cannot write the hook `{}`", files.own.display()),
-            error,
-        )
-    };
+
     let is_own = files.is_own(hook)?;
     if is_own == Some(false) && files.earlier.symlink_metadata().is_ok() && !files.is_half_kept() {
         let own = files.own.display();
@@ -132,29 +127,32 @@ pub(crate) fn install(args: &Args, globals: &Globals) -> CommandResult {
             "compare `{own}` with `{earlier}`, and remove the file that is not needed"
         )));
     }
-    fs::create_dir_all(&folder.path).map_err(failed)?;
+    let mut written = fs::create_dir_all(&folder.path);
     if is_own == Some(false) && !files.is_half_kept() {
-        keep(&files).map_err(failed)?;
+        written = written.and_then(|()| keep(&files));
     }
-    write(&files.own, &script::text(hook, &args.options)).map_err(failed)?;
+    let text = script::text(hook, &args.options);
+    written
+        .and_then(|()| write(&files.own, &text))
+        .map_err(|error| {
+            let own = files.own.display();
+            CommandError::caused(format!("cannot write the hook `{own}`"), error)
+        })?;
     let shown = WorkFolder::new(&globals.directory(), workspace.root());
-    let show = |path: &Path| match path
-        .strip_prefix(workspace.root())
-        .ok()
-        .and_then(Path::to_str)
-    {
-        Some(path) => shown.in_tree(path),
-        None => path.display().to_string(),
-    };
+    let [own, earlier] = [&files.own, &files.earlier].map(|path| {
+        let inside = path.strip_prefix(workspace.root()).ok();
+        match inside.and_then(Path::to_str) {
+            Some(path) => shown.in_tree(path),
+            None => path.display().to_string(),
+        }
+    });
     globals.say(&format!(
-        "installed `{}` (mode `{}`)",
-        show(&files.own),
+        "installed `{own}` (mode `{}`)",
         args.options.mode.word()
     ));
     if files.earlier.symlink_metadata().is_ok() {
         globals.say(&format!(
-            "the earlier hook is kept as `{}` and runs first",
-            show(&files.earlier)
+            "the earlier hook is kept as `{earlier}` and runs first"
         ));
     }
     if folder.is_in_tree {

@@ -48,11 +48,10 @@ pub(crate) fn run(_args: &Args, globals: &Globals) -> CommandResult {
 }
 
 async fn serve(server: GleeServer) -> Result<(), CommandError> {
-    let failed = |error: String| {
-        CommandError::usage(error).hint("an agent starts `glee mcp` and speaks to it")
-    };
-    let running = server.serve(stdio()).await;
-    let running = running.map_err(|error| failed(error.to_string()))?;
-    let ended = running.waiting().await;
-    ended.map(drop).map_err(|error| failed(error.to_string()))
+    let running = server.serve(stdio()).await.map_err(failed)?;
+    running.waiting().await.map(drop).map_err(failed)
+}
+
+fn failed(error: impl ToString) -> CommandError {
+    CommandError::usage(error.to_string()).hint("an agent starts `glee mcp` and speaks to it")
 }

@@ -203,29 +203,30 @@ fn evidence(
     workspace: &Workspace,
     folder: &WorkFolder,
 ) -> Result<String, CommandError> {
-    let wrong = |why: &str| {
-        let word = printable::line(word);
-        CommandError::usage(format!("the evidence `{word}` {why}"))
-            .hint("name a line of a file in the tree, such as `--evidence src/db.rs:7`")
-    };
     let (path, line) = word
         .rsplit_once(':')
-        .ok_or_else(|| wrong("is not of the form `PATH:LINE`"))?;
+        .ok_or_else(|| wrong(word, "is not of the form `PATH:LINE`"))?;
     let (first, last) = line.split_once('-').unwrap_or((line, line));
     let range = first.parse::<usize>().ok().zip(last.parse::<usize>().ok());
     let (first, last) = range
         .filter(|(first, last)| (1..=*last).contains(first))
-        .ok_or_else(|| wrong("is not of the form `PATH:LINE`"))?;
+        .ok_or_else(|| wrong(word, "is not of the form `PATH:LINE`"))?;
     let path = folder.in_tree(path);
     let text = workspace
         .read(&path)
-        .ok_or_else(|| wrong("names no readable file of the tree"))?;
+        .ok_or_else(|| wrong(word, "names no readable file of the tree"))?;
     if last > text.lines().count() {
-        return Err(wrong("names a line that the file does not have"));
+        return Err(wrong(word, "names a line that the file does not have"));
     }
     Ok(if first == last {
         format!("{path}:{first}")
     } else {
         format!("{path}:{first}-{last}")
     })
+}
+
+fn wrong(word: &str, why: &str) -> CommandError {
+    let word = printable::line(word);
+    CommandError::usage(format!("the evidence `{word}` {why}"))
+        .hint("name a line of a file in the tree, such as `--evidence src/db.rs:7`")
 }

@@ -152,30 +152,28 @@ fn opened(
     finding: &SettledFinding,
     comments: &[String],
 ) -> Result<Option<Dispute>, CommandError> {
-    let is_it = |dispute: &Dispute| {
-        let participant = dispute.participant.as_ref();
-        participant.is_some_and(|participant| {
-            comments
-                .iter()
-                .all(|comment| participant.comments.contains(comment))
-        })
-    };
-    let own = session
-        .outcome
-        .disputes
-        .iter()
-        .filter(|dispute| dispute.is_about(finding.finding.id));
-    if let Some(dispute) = own
-        .clone()
-        .find(|dispute| dispute.opened_by.is_none() && is_it(dispute))
-    {
+    let mut own = session.outcome.disputes.iter();
+    if let Some(dispute) = own.find(|dispute| {
+        dispute.is_about(finding.finding.id)
+            && dispute.opened_by.is_none()
+            && is_for(dispute, comments)
+    }) {
         return Ok(Some(dispute.clone()));
     }
     let record = dispute_of(session, finding)
         .map(|number| journal.dispute(number))
         .transpose()?
         .flatten();
-    Ok(record.map(|record| record.dispute).filter(is_it))
+    let dispute = record.map(|record| record.dispute);
+    Ok(dispute.filter(|dispute| is_for(dispute, comments)))
+}
+
+fn is_for(dispute: &Dispute, comments: &[String]) -> bool {
+    let participant = dispute.participant.as_ref();
+    participant.is_some_and(|participant| {
+        let mut comments = comments.iter();
+        comments.all(|comment| participant.comments.contains(comment))
+    })
 }
 
 /// Records a ruling on members of a group. Returns the dispute of each member.
@@ -399,16 +397,9 @@ fn settle(
     globals: &Globals,
 ) -> Result<bool, CommandError> {
     let journal = session.journal(globals)?;
-    let recall = |route| {
-        lookup::recall(
-            globals,
-            place::workspace(globals)?,
-            &journal,
-            &session.run,
-            route,
-        )
-    };
-    let Recalled { judges, plan, .. } = recall(None)?;
+    let workspace = place::workspace(globals)?;
+    let recalled = lookup::recall(globals, workspace, &journal, &session.run, None)?;
+    let Recalled { judges, plan, .. } = recalled;
     let has_judge = !judges.is_empty() || plan.agents.iter().any(|agent| agent.role == Role::Judge);
     if !has_judge {
         let mut journal = history::open(globals, &session.workspace)?;
@@ -424,13 +415,15 @@ fn settle(
         globals.say("note: no judge is connected, so the objections wait for a maintainer");
         return Ok(false);
     }
+    let workspace = place::workspace(globals)?;
+    let route = Some(Route::Judge);
     let Recalled {
         workspace,
         settings,
         plan,
         judges,
         ..
-    } = recall(Some(Route::Judge))?;
+    } = lookup::recall(globals, workspace, &journal, &session.run, route)?;
     let agents = lookup::programs(&plan, &judges, &workspace)?;
     let outputs = Outputs::only(Format::Text);
     let context = CommandContext {

@@ -358,12 +358,11 @@ impl EarlierWork {
 
 /// Fails if a pull request has another head commit than the one whose review was begun.
 fn refuse_other_head(recorded: &Plan, now: &Plan) -> Result<(), CommandError> {
-    let head = |plan: &Plan| {
-        plan.pull_request
-            .as_ref()
-            .map(|request| request.head.clone())
-    };
-    if head(recorded) == head(now) {
+    let [recorded, now] = [recorded, now].map(|plan| {
+        let request = plan.pull_request.as_ref();
+        request.map(|request| &request.head)
+    });
+    if recorded == now {
         return Ok(());
     }
     Err(CommandError::new(
@@ -500,15 +499,16 @@ impl PlannedReview<'_> {
         let most = review
             .confirm_above
             .map(|most| usize::try_from(most).unwrap_or(usize::MAX));
-        let is_small = |calls: usize| match review.confirm_above_usd {
-            Some(_) => calls == 0,
-            None => most.is_none_or(|most| calls <= most),
-        };
         let reviewers = plan
             .agents
             .iter()
             .filter(|agent| agent.role == Role::Reviewer && !agent.is_embedded());
-        if is_small(reviewers.count() * plan.shards.len()) {
+        let calls = reviewers.count() * plan.shards.len();
+        let is_small = match review.confirm_above_usd {
+            Some(_) => calls == 0,
+            None => most.is_none_or(|most| calls <= most),
+        };
+        if is_small {
             return Ok(());
         }
         // Only new calls are counted. A call counts as new if Glee has no recorded answer to reuse.

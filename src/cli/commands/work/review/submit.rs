@@ -116,10 +116,6 @@ impl Args {
         globals: &Globals,
     ) -> Result<(Vec<String>, String), CommandError> {
         let git = workspace.repository.as_ref().ok_or_else(no_remote)?;
-        let head = |git: &Repository| -> Result<String, CommandError> {
-            refuse_uncommitted(workspace)?;
-            Ok(git.commit("HEAD")?)
-        };
         Ok(match spec {
             TargetSpec::Uncommitted | TargetSpec::Staged | TargetSpec::Diff { .. } => {
                 return Err(CommandError::usage(
@@ -131,7 +127,7 @@ impl Args {
             }
             TargetSpec::Base(base) => {
                 let base = git.commit(base)?;
-                (vec!["--base".to_owned(), base], head(git)?)
+                (vec!["--base".to_owned(), base], head(workspace, git)?)
             }
             TargetSpec::Commit(commit) => {
                 let commit = git.commit(commit)?;
@@ -147,7 +143,7 @@ impl Args {
                     .map(|path| args::argument(path, &workspace.start, globals));
                 let words = words.collect::<Option<_>>();
                 let words = words.ok_or_else(|| CommandError::usage("a path is not UTF-8"))?;
-                (words, head(git)?)
+                (words, head(workspace, git)?)
             }
         })
     }
@@ -195,6 +191,12 @@ impl Args {
             )
             .collect())
     }
+}
+
+/// The commit of a work tree without uncommitted changes.
+fn head(workspace: &Workspace, git: &Repository) -> Result<String, CommandError> {
+    refuse_uncommitted(workspace)?;
+    Ok(git.commit("HEAD")?)
 }
 
 fn no_remote() -> CommandError {
