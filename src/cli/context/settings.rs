@@ -127,14 +127,15 @@ pub(crate) fn trusted(
     names::complete(&mut loaded.settings, &given)?;
     config::check_names(&loaded.settings)?;
     let values = &loaded.values;
-    let is_capped = |key: &&str| {
-        // A file of the project can lower a cap, but does not lift `budget.ci_usd` by another, larger one.
-        values.get(*key).is_some_and(|setting| {
+    let caps = ["budget.usd", "budget.month_usd", "budget.request_usd"];
+    // A file of the project can lower a cap, but does not lift `budget.ci_usd` by another, larger one.
+    let is_capped = caps
+        .iter()
+        .filter_map(|key| values.get(*key))
+        .any(|setting| {
             setting.value != "none" && !matches!(setting.origin.layer(), "default" | "project")
-        })
-    };
-    let mut caps = ["budget.usd", "budget.month_usd", "budget.request_usd"].iter();
-    if globals.interactive() || caps.any(is_capped) {
+        });
+    if globals.interactive() || is_capped {
         loaded.settings.budget.ci_usd = None;
     }
     match &loaded.untrusted {

@@ -43,20 +43,16 @@ pub(crate) fn run(globals: &Globals, port: Option<u16>, open: bool) -> CommandRe
     let terminal = Terminal::new(globals.screen());
     let site = Site::new(globals, access)?;
     let project = site.project().to_owned();
-    let announce = || -> Result<Option<NamedTempFile>, CommandError> {
+    let mut file = None;
+    let (served, _) = execute::drive(Duration::MAX, &terminal, None, |stop| {
         globals.say(&format!(
             "Open the history of {project} at this address (Ctrl-C ends the server):"
         ));
-        stream::out(&format!("{}\n", address(&token)))?;
-        if open {
-            opened(globals, &address(&single_use)).map(Some)
-        } else {
-            Ok(None)
+        let printed = stream::out(&format!("{}\n", address(&token)));
+        let mut started = printed.map_err(CommandError::from);
+        if started.is_ok() && open {
+            started = opened(globals, &address(&single_use)).map(|opened| file = Some(opened));
         }
-    };
-    let mut file = None;
-    let (served, _) = execute::drive(Duration::MAX, &terminal, None, |stop| {
-        let started = announce().map(|opened| file = opened);
         async move {
             started?;
             let listener = tokio::net::TcpListener::from_std(listener)?;

@@ -26,6 +26,14 @@ pub fn table<const N: usize>(rows: &[[String; N]], right: &[usize]) -> Vec<Strin
         .collect()
 }
 
+fn first_columns<const N: usize>(rows: &[[String; N]], count: usize) -> Vec<[String; N]> {
+    let mut rows = rows.to_vec();
+    for row in &mut rows {
+        row[count..].fill(String::new());
+    }
+    rows
+}
+
 /// The indentation of columns that stand below their row.
 const INDENT: usize = 4;
 
@@ -37,15 +45,7 @@ impl Style {
         if widest(&lines) <= self.width {
             return lines.into_iter().map(|line| line + "\n").collect();
         }
-        let first = |count: usize| -> Vec<String> {
-            let cut = |row: &[String; N]| {
-                std::array::from_fn(|column| match column < count {
-                    true => row[column].clone(),
-                    false => String::new(),
-                })
-            };
-            table(&rows.iter().map(cut).collect::<Vec<[String; N]>>(), right)
-        };
+        let first = |count| table(&first_columns(rows, count), right);
         let words = rows.iter().flat_map(|row| row[N - 1].split_whitespace());
         let indent = widest(first(N - 1)) + 2;
         let is_beside = indent + widest(words) <= self.width;
@@ -54,7 +54,8 @@ impl Style {
             true => (N - 1, indent),
             false => ((1..N).rev().find(fits).unwrap_or(1), INDENT),
         };
-        let row = |(mut head, row): (String, &[String; N])| {
+        let mut formatted = Vec::new();
+        for (mut head, row) in first(beside).into_iter().zip(rows) {
             let mut lines = Vec::new();
             if !is_beside {
                 lines.push(self.cut(&std::mem::take(&mut head), self.width));
@@ -63,8 +64,8 @@ impl Style {
                 let blanks = " ".repeat(indent - columns(&head));
                 lines.push(std::mem::take(&mut head) + &blanks + &line);
             }
-            lines.join("\n") + "\n"
-        };
-        first(beside).into_iter().zip(rows).map(row).collect()
+            formatted.push(lines.join("\n") + "\n");
+        }
+        formatted
     }
 }

@@ -27,16 +27,9 @@ pub(super) fn read(
     secret: &str,
 ) -> Result<Option<RequestNotice>, WebhookError> {
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    let signed = |signature: Option<&str>| {
-        let sent = signature.and_then(|text| hex::decode(text).ok());
-        let mut own = Hmac::<Sha256>::new_from_slice(secret.as_bytes())
-            .expect("a key of HMAC has any length");
-        own.update(body);
-        sent.is_some_and(|sent| own.verify_slice(&sent).is_ok())
-    };
     // Gitea and Forgejo also send GitHub's headers.
     let (event, is_signed) = if let Some(event) = header("x-gitea-event") {
-        (event, signed(header("x-gitea-signature")))
+        (event, signs(secret, body, header("x-gitea-signature")))
     } else if let Some(event) = header("x-gitlab-event") {
         // GitLab sends the secret itself. A comparison of hashes takes the same time for all inputs.
         let token = header("x-gitlab-token").map(|token| blake3::hash(token.as_bytes()));
@@ -44,7 +37,7 @@ pub(super) fn read(
     } else if let Some(event) = header("x-github-event") {
         let signature = header("x-hub-signature-256");
         let signature = signature.and_then(|text| text.strip_prefix("sha256="));
-        (event, signed(signature))
+        (event, signs(secret, body, signature))
     } else {
         return Err(WebhookError::NoEvent);
     };
@@ -56,6 +49,14 @@ pub(super) fn read(
         "Merge Request Hook" => Some(serde_json::from_slice::<MergeRequestHook>(body)?.notice()),
         _ => None,
     })
+}
+
+fn signs(secret: &str, body: &[u8], signature: Option<&str>) -> bool {
+    let sent = signature.and_then(|text| hex::decode(text).ok());
+    let mut own =
+        Hmac::<Sha256>::new_from_slice(secret.as_bytes()).expect("a key of HMAC has any length");
+    own.update(body);
+    sent.is_some_and(|sent| own.verify_slice(&sent).is_ok())
 }
 
 /// The event of GitHub, Gitea and Forgejo.

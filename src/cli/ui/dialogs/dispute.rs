@@ -92,18 +92,19 @@ impl DisputeResolver for Dialog {
             let Some(index) = form.choose(&labels, cursor, STOPS)? else {
                 return Ok(None);
             };
-            let choice = |for_all| Choice {
+            let choice = Choice {
                 route: routes[index],
                 by_person: true,
-                for_all,
+                for_all: false,
             };
             let all = match question.waiting {
-                0 => return Ok(Some(choice(false))),
+                0 => return Ok(Some(choice)),
                 1 => "the same for the other pending dispute".to_owned(),
                 many => format!("the same for the {many} other pending disputes"),
             };
             let which = form.choose(&["only this dispute", &all], 0, STOPS)?;
-            Ok(which.map(|which| choice(which == 1)))
+            let for_all = which.map(|which| which == 1);
+            Ok(for_all.map(|for_all| Choice { for_all, ..choice }))
         });
         // Ctrl-C and terminal errors count as leaving the dialog without an answer.
         choice.ok().flatten()

@@ -156,21 +156,20 @@ fn side_by_side(sheet: &mut String, style: Style, texts: &[(String, String)]) {
         return;
     }
     let columns: Vec<Vec<String>> = texts.iter().map(|(_, text)| lines(text, width)).collect();
-    let row = |cells: Vec<String>| {
-        let cells: Vec<String> = cells.iter().map(|cell| style::pad(cell, width)).collect();
-        cells.join("  ").trim_end().to_owned()
-    };
-    let heads = row(texts
-        .iter()
-        .map(|(name, _)| style.cut(name, width))
-        .collect());
+    let heads = texts.iter().map(|(name, _)| style.cut(name, width));
+    let heads = row(heads, width);
     let _ = writeln!(sheet, "{}", style.paint(Color::Key, &heads));
     for index in 0..columns.iter().map(Vec::len).max().unwrap_or(0) {
         let cells = columns
             .iter()
             .map(|lines| lines.get(index).cloned().unwrap_or_default());
-        let _ = writeln!(sheet, "{}", row(cells.collect()));
+        let _ = writeln!(sheet, "{}", row(cells, width));
     }
+}
+
+fn row(cells: impl Iterator<Item = String>, width: usize) -> String {
+    let cells: Vec<String> = cells.map(|cell| style::pad(&cell, width)).collect();
+    cells.join("  ").trim_end().to_owned()
 }
 
 fn question_sheet(style: Style, open: &OpenQuestion) -> String {

@@ -173,13 +173,15 @@ impl Drop for LiveProgress {
 
 /// Creates a live line. The function `text` is called each time the line is drawn.
 fn bar(text: impl Fn() -> String + Send + Sync + Clone + 'static) -> ProgressBar {
-    let line = move |_: &ProgressState, out: &mut dyn std::fmt::Write| {
-        // The result of the write is ignored, because this callback returns no error.
-        let _ = out.write_str(&text());
-    };
     let style =
         ProgressStyle::with_template("{line}").unwrap_or_else(|_| ProgressStyle::default_spinner());
-    ProgressBar::new_spinner().with_style(style.with_key("line", line))
+    ProgressBar::new_spinner().with_style(style.with_key(
+        "line",
+        move |_: &ProgressState, out: &mut dyn std::fmt::Write| {
+            // The result of the write is ignored, because this callback returns no error.
+            let _ = out.write_str(&text());
+        },
+    ))
 }
 
 /// Prints a line about the working agents every [`HEARTBEAT`], until the returned sender is dropped.

@@ -84,7 +84,7 @@ impl EventLines {
         if self.reviewers < 2 && self.shards < 2 {
             return Vec::new();
         }
-        let line = |finding: &RawFinding| {
+        let lines = findings.iter().map(|finding| {
             let tag = finding.severity.to_string();
             let place = finding.location().map(|place| format!(" {place}"));
             format!(
@@ -94,8 +94,8 @@ impl EventLines {
                 printable::line(&place.unwrap_or_default()),
                 printable::line(&finding.title)
             )
-        };
-        findings.iter().map(line).collect()
+        });
+        lines.collect()
     }
 
     /// Says until when the agent of a call is limited, and who goes on.
