@@ -5,8 +5,8 @@
 
 use std::fmt;
 
+use rusqlite::Connection;
 use rusqlite::types::Value;
-use rusqlite::{Connection, Row};
 use serde::Serialize;
 
 use super::JournalError;
@@ -72,6 +72,16 @@ pub enum Corruption {
     },
 }
 
+impl Fault {
+    fn new(record: Option<u64>, flaw: Corruption) -> Self {
+        Self {
+            record,
+            place: None,
+            flaw,
+        }
+    }
+}
+
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.record {
@@ -117,11 +127,7 @@ impl Journal {
                 let flaw = Corruption::Torn {
                     error: source.to_string(),
                 };
-                Some(Fault {
-                    record: Some(check.records + 1),
-                    place: None,
-                    flaw,
-                })
+                Some(Fault::new(Some(check.records + 1), flaw))
             }
             Err(error) => return Err(error),
         };
@@ -140,61 +146,44 @@ impl Journal {
         let (events, end): (i64, String) =
             self.db
                 .query_row("SELECT events, hash FROM chain", [], |row| row.try_into())?;
-        let missing = |record: i64| {
-            Ok(Some(Fault {
-                record: Some(record.unsigned_abs()),
-                place: None,
-                flaw: Corruption::Removed,
-            }))
-        };
-        let no_record = |flaw| {
-            Ok(Some(Fault {
-                record: None,
-                place: None,
-                flaw,
-            }))
-        };
         while let Some(row) = rows.next()? {
             let (id, run, seq, at, body, prev, hash): Record = row.try_into()?;
-            let fault = |flaw| {
-                let place = Some((RunId(run.clone()), seq.unsigned_abs()));
-                Ok(Some(Fault {
-                    record: Some(id.unsigned_abs()),
-                    place,
-                    flaw,
-                }))
+            let expected = check.records + 1;
+            if id != expected.cast_signed() {
+                return Ok(Some(Fault::new(Some(expected), Corruption::Removed)));
+            }
+            let flaw = if link(&prev, &run, seq, &at, &body) != hash {
+                Corruption::Altered
+            } else if prev != check.head {
+                Corruption::OutOfOrder
+            } else if id > events {
+                Corruption::Added
+            } else if let Ok(event) = query::event(row) {
+                projections::apply(&building, &event)?;
+                check.records += 1;
+                check.head = hash;
+                continue;
+            } else {
+                Corruption::Unreadable
             };
-            let expected = check.records.cast_signed() + 1;
-            if id != expected {
-                return missing(expected);
-            }
-            if link(&prev, &run, seq, &at, &body) != hash {
-                return fault(Corruption::Altered);
-            }
-            if prev != check.head {
-                return fault(Corruption::OutOfOrder);
-            }
-            if id > events {
-                return fault(Corruption::Added);
-            }
-            match query::event(row) {
-                Ok(event) => projections::apply(&building, &event)?,
-                Err(_) => return fault(Corruption::Unreadable),
-            }
-            check.records += 1;
-            check.head = hash;
+            return Ok(Some(Fault {
+                place: Some((RunId(run), seq.unsigned_abs())),
+                ..Fault::new(Some(expected), flaw)
+            }));
         }
         if check.records.cast_signed() < events {
-            return missing(check.records.cast_signed() + 1);
+            return Ok(Some(Fault::new(
+                Some(check.records + 1),
+                Corruption::Removed,
+            )));
         }
         if check.head != end {
-            return no_record(Corruption::End);
+            return Ok(Some(Fault::new(None, Corruption::End)));
         }
         for (table, key) in VIEWS {
             if let Some(row) = difference(&self.db, &building, table, key)? {
-                return no_record(Corruption::View {
-                    row: format!("{table} {row}"),
-                });
+                let row = format!("{table} {row}");
+                return Ok(Some(Fault::new(None, Corruption::View { row })));
             }
         }
         // SQLite's integrity check comes last, because the result of this check does not identify the damaged
@@ -202,11 +191,8 @@ impl Journal {
         let error: String = self
             .db
             .query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
-        if error == "ok" {
-            Ok(None)
-        } else {
-            no_record(Corruption::Torn { error })
-        }
+        let is_torn = error != "ok";
+        Ok(is_torn.then(|| Fault::new(None, Corruption::Torn { error })))
     }
 }
 
@@ -224,11 +210,12 @@ fn difference(
     let mut ours = ours.query([])?;
     let mut theirs = theirs.query([])?;
     loop {
-        let values = |row: Option<&Row<'_>>| -> rusqlite::Result<Option<Vec<Value>>> {
-            row.map(|row| (0..columns).map(|column| row.get(column)).collect())
-                .transpose()
-        };
-        match (values(ours.next()?)?, values(theirs.next()?)?) {
+        let [ours, theirs] = [ours.next()?, theirs.next()?].map(|row| {
+            let values = row.map(|row| (0..columns).map(|column| row.get(column)).collect());
+            values.transpose()
+        });
+        let ours: Option<Vec<Value>> = ours?;
+        match (ours, theirs?) {
             (None, None) => return Ok(None),
             (a, b) if a == b => {}
             (a, b) => {

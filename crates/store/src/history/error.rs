@@ -1,7 +1,7 @@
 //! The errors of the history store.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::history::shared_log::SharedLogError;
 use crate::history::store;
@@ -74,6 +74,15 @@ pub enum JournalError {
     },
     #[error("dispute {0} is already open")]
     NotSettled(DisputeNumber),
+}
+
+impl JournalError {
+    pub(super) fn unopened(path: &Path) -> impl Fn(io::Error) -> Self + Copy {
+        move |source| Self::Open {
+            path: path.to_owned(),
+            source,
+        }
+    }
 }
 
 impl Advice for JournalError {

@@ -71,10 +71,7 @@ impl Journal {
     /// Creates the folder for the transcripts of a run. The folder is next to the database and has mode 0700.
     pub fn transcripts(&self, run: &RunId) -> Result<PathBuf, JournalError> {
         let folder = self.folder_of(run);
-        private::folder(&folder).map_err(|source| JournalError::Open {
-            path: folder.clone(),
-            source,
-        })?;
+        private::folder(&folder).map_err(JournalError::unopened(&folder))?;
         Ok(folder)
     }
 
@@ -97,17 +94,10 @@ impl Journal {
         let fault = |source| self.fault(source);
         // Another process can create the database at the same time, so all values are read from one snapshot.
         let _snapshot = self.db.unchecked_transaction().map_err(fault)?;
-        let pragma = |name| {
-            self.db
-                .pragma_query_value(None, name, |row| row.get::<_, i64>(0))
-                .map_err(fault)
-        };
-        let application = pragma("application_id")?;
-        let version = pragma("user_version")?;
-        let tables: i64 = self
-            .db
-            .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
-            .map_err(fault)?;
+        let sql = "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
+            FROM pragma_application_id, pragma_user_version";
+        let row = self.db.query_row(sql, [], |row| row.try_into());
+        let (application, version, tables): (i64, i64, i64) = row.map_err(fault)?;
         match version {
             0 if application == 0 && tables == 0 => Ok(0),
             _ if application != APPLICATION => Err(JournalError::Foreign {
@@ -203,10 +193,7 @@ fn connect_immutable(path: &Path) -> Result<Connection, JournalError> {
 /// Creates the file if it is missing. The path of the folder can contain symbolic links, but the file must not be a
 /// symbolic link.
 fn create(path: &Path) -> Result<PathBuf, JournalError> {
-    let resolved = made(path).map_err(|source| JournalError::Open {
-        path: path.to_owned(),
-        source,
-    })?;
+    let resolved = made(path).map_err(JournalError::unopened(path))?;
     existing(&resolved)?.ok_or_else(|| JournalError::NotAFile { path: resolved })
 }
 
@@ -242,10 +229,7 @@ pub(super) fn existing(path: &Path) -> Result<Option<PathBuf>, JournalError> {
             true => Err(damaged(path, "it is missing, but runs were recorded in it")),
             false => Ok(None),
         },
-        Err(source) => Err(JournalError::Open {
-            path: path.to_owned(),
-            source,
-        }),
+        Err(source) => Err(JournalError::unopened(path)(source)),
     }
 }
 

@@ -37,10 +37,7 @@ impl Journal {
     pub fn hold(&self, run: &RunId) -> Result<HeldRun, JournalError> {
         self.require_here(run)?;
         let path = self.transcripts(run)?.join(FILE);
-        let failed = |source| JournalError::Open {
-            path: path.clone(),
-            source,
-        };
+        let failed = JournalError::unopened(&path);
         let file = options().create(true).open(&path).map_err(failed)?;
         let locked = fcntl(&file, FcntlArg::F_SETLK(&whole_file()));
         match locked {
@@ -76,7 +73,7 @@ impl Journal {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             opened => opened.and_then(|file| holder(&file)),
         };
-        opened.map_err(|source| JournalError::Open { path, source })
+        opened.map_err(JournalError::unopened(&path))
     }
 
     /// How the last process left the run; `None` if it was killed or still works.

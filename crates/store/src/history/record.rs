@@ -107,12 +107,12 @@ impl Journal {
         {
             return Ok(FoundDispute::Own(Box::new(record)));
         }
-        let unknown = || match number {
+        let unknown = match number {
             Some(number) => JournalError::UnknownDispute(number),
             None => JournalError::UnknownDisputeId(text.to_owned()),
         };
         if !(4..=16).contains(&wanted.len()) || !wanted.chars().all(|c| c.is_ascii_hexdigit()) {
-            return Err(unknown());
+            return Err(unknown);
         }
         let mut own = self.disputes(&DisputeFilter::default())?;
         own.retain(|row| row.id.0.starts_with(&wanted));
@@ -124,12 +124,12 @@ impl Journal {
             .chain(shared.iter().map(|dispute| &dispute.id.0));
         let ids: BTreeSet<&String> = ids.collect();
         match (ids.len(), own.first()) {
-            (0, _) => Err(unknown()),
+            (0, _) => Err(unknown),
             (1, None) => Ok(FoundDispute::Shared(Box::new(shared.swap_remove(0)))),
             (1, Some(row)) => self
                 .dispute(row.number)?
                 .map(|record| FoundDispute::Own(Box::new(record)))
-                .ok_or_else(unknown),
+                .ok_or(unknown),
             _ => {
                 let candidates = ids.into_iter().take(6).cloned().collect();
                 Err(JournalError::AmbiguousDispute {

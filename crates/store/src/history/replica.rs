@@ -200,16 +200,13 @@ impl Journal {
                 file.write_all(lines.as_bytes())?;
                 file.sync_all()
             });
-        written.map_err(|source| JournalError::Open { path, source })
+        written.map_err(JournalError::unopened(&path))
     }
 
     /// Records the answers that an earlier process of the run kept because the server was away.
     pub fn send_unsent(&mut self, run: &RunId) -> Result<(), JournalError> {
         let path = self.folder_of(run).join(UNSENT);
-        let failed = |source| JournalError::Open {
-            path: path.clone(),
-            source,
-        };
+        let failed = JournalError::unopened(&path);
         let file = match fs::File::open(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             opened => opened.map_err(failed)?,

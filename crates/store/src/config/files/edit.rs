@@ -216,18 +216,16 @@ fn comments(text: &str) -> Vec<String> {
 
 fn lost_comments(before: &str, after: &str) -> usize {
     let mut left = comments(after).into_iter();
-    let mut is_lost = |comment: &String| {
+    let mut lost = 0;
+    for comment in comments(before) {
         let mut ahead = left.clone();
-        let is_found = ahead.any(|other| other == *comment);
-        if is_found {
+        if ahead.any(|other| other == comment) {
             left = ahead;
+        } else {
+            lost += 1;
         }
-        !is_found
-    };
-    comments(before)
-        .iter()
-        .filter(|comment| is_lost(comment))
-        .count()
+    }
+    lost
 }
 
 fn append_section(text: &str, before: &Value, path: &[String], value: &Value) -> Option<String> {

@@ -143,30 +143,30 @@ pub fn write(ruling: &SharedRuling) -> Result<String, ShareError> {
         return Err(ShareError::Invalid(key, why));
     }
     let value = json!(ruling);
-    let entries = || value.as_object().into_iter().flatten();
-    let line = |(key, value): (&String, &Value)| format!("{key}: {}\n", flow(value));
-    let text = |(key, value): (&String, &Value)| match value {
-        Value::String(text) => block(key, text).unwrap_or_else(|| line((key, value))),
-        Value::Array(items) if !items.is_empty() => {
-            items.iter().fold(format!("{key}:\n"), |list, item| {
-                format!("{list}  - {}\n", flow(item))
-            })
+    let mut wide = HEAD.to_owned();
+    let mut narrow = HEAD.to_owned();
+    for (key, value) in value.as_object().into_iter().flatten() {
+        let line = format!("{key}: {}\n", flow(value));
+        narrow += &line;
+        match value {
+            Value::String(text) => wide += &block(key, text).unwrap_or(line),
+            Value::Array(items) if !items.is_empty() => {
+                wide += &format!("{key}:\n");
+                for item in items {
+                    wide += &format!("  - {}\n", flow(item));
+                }
+            }
+            Value::Object(inner) => {
+                wide += &format!("{key}:\n");
+                for (key, value) in inner {
+                    wide += &format!("  {key}: {}\n", flow(value));
+                }
+            }
+            _ => wide += &line,
         }
-        Value::Object(inner) => inner.iter().fold(format!("{key}:\n"), |map, (key, value)| {
-            format!("{map}  {key}: {}\n", flow(value))
-        }),
-        _ => line((key, value)),
-    };
-    let wide: String = std::iter::once(HEAD.to_owned())
-        .chain(entries().map(text))
-        .collect();
-    let written =
-        Some(wide).filter(|text| yaml::parse(text).is_ok_and(|node| node.json() == value));
-    let written = written.unwrap_or_else(|| {
-        std::iter::once(HEAD.to_owned())
-            .chain(entries().map(line))
-            .collect()
-    });
+    }
+    let is_exact = yaml::parse(&wide).is_ok_and(|node| node.json() == value);
+    let written = if is_exact { wide } else { narrow };
     if written.len() as u64 > MAX_BYTES {
         Err(ShareError::Size)
     } else {

@@ -88,11 +88,10 @@ fn value(layers: &ConfigLayers, key: &'static SettingKey) -> Result<Setting, Con
             key: name.to_owned(),
         });
     }
-    let is_of_user = |given: &&Setting| {
+    if let Some(Setting { origin, value }) = project.filter(|given| {
         let (guarded, value) = OF_USER;
         key.is_of_user() || name == guarded && given.value == value
-    };
-    if let Some(Setting { origin, value }) = project.filter(is_of_user) {
+    }) {
         let is_value = !key.is_of_user();
         return Err(ConfigError::OfUser {
             place: origin.clone(),
@@ -227,12 +226,11 @@ fn agent(
     layers: &ConfigLayers,
     given: &GivenAgent,
 ) -> Result<BTreeMap<&'static str, Setting>, ConfigError> {
-    let named = |layer: &Layer| {
+    let [mut values, of_project] = [&layers.user, &layers.project].map(|layer| {
         let agent = layer.agents.iter().find(|agent| agent.name == given.name);
         agent.map(|agent| agent.values.clone()).unwrap_or_default()
-    };
-    let mut values = named(&layers.user);
-    for (key, mut setting) in named(&layers.project) {
+    });
+    for (key, mut setting) in of_project {
         if key == "timeout" {
             let total =
                 schema::find("limits.call_timeout").expect("`limits.call_timeout` is a key");

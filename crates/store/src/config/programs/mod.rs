@@ -162,23 +162,26 @@ fn wrong_entry(entries: &Map<String, Value>) -> Option<InvalidValue> {
     let keys = schema["properties"].as_object()?.keys();
     let keys: Vec<&str> = keys.map(String::as_str).collect();
     for (item, (key, value)) in entries.iter().enumerate() {
-        let misfit = |problem: String, allowed: String, suggestion: Option<&str>| {
-            Some(InvalidValue {
-                problem,
-                allowed,
-                suggestion: suggestion.map(str::to_owned),
-                item: Some(item),
-            })
-        };
+        let problem;
+        let allowed;
+        let mut suggestion = None;
         if !keys.contains(&key.as_str()) {
-            let near = closest(key, keys.iter().copied());
-            return misfit(format!("has an unknown key `{key}`"), keys.join(", "), near);
-        }
-        if let Err(error) = Profile::deserialize(&json!({ key: value })) {
+            problem = format!("has an unknown key `{key}`");
+            allowed = keys.join(", ");
+            suggestion = closest(key, keys.iter().copied()).map(str::to_owned);
+        } else if let Err(error) = Profile::deserialize(&json!({ key: value })) {
             let form = &schema["properties"][key]["description"];
-            let allowed = form.as_str().unwrap_or_default().replace('\n', " ");
-            return misfit(format!("has a wrong `{key}`: {error}"), allowed, None);
+            problem = format!("has a wrong `{key}`: {error}");
+            allowed = form.as_str().unwrap_or_default().replace('\n', " ");
+        } else {
+            continue;
         }
+        return Some(InvalidValue {
+            problem,
+            allowed,
+            suggestion,
+            item: Some(item),
+        });
     }
     let profile = Profile::deserialize(&Value::Object(entries.clone())).ok()?;
     let problem = problem(&profile)?;

@@ -94,11 +94,13 @@ impl Journal {
                 exit: from_json(row, "exit")?,
             })
         })?;
-        let is_here = |row: OtherRunRow| match self.is_elsewhere(&row.run) {
-            Ok(true) => None,
-            elsewhere => Some(elsewhere.map(|_| row)),
-        };
-        rows.into_iter().filter_map(is_here).collect()
+        let here = rows
+            .into_iter()
+            .filter_map(|row| match self.is_elsewhere(&row.run) {
+                Ok(true) => None,
+                elsewhere => Some(elsewhere.map(|_| row)),
+            });
+        here.collect()
     }
 
     pub fn last_stage(&self, id: &str, stage: &str) -> Result<Option<RunId>, JournalError> {
