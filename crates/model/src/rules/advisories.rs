@@ -180,18 +180,21 @@ fn same(locked: &Locked, version: &str) -> bool {
         || locked.ecosystem.compare(&locked.version, version) == Some(Ordering::Equal)
 }
 
+/// In the OSV schema, the version `0` precedes every other version.
+fn compare(locked: &Locked, a: &str, b: &str) -> Option<Ordering> {
+    match (a == "0", b == "0") {
+        (false, false) => locked.ecosystem.compare(a, b),
+        (a, b) => Some(b.cmp(&a)),
+    }
+}
+
 impl Range {
     fn check(&self, locked: &Locked) -> Option<AdvisoryMatch> {
-        // In the OSV schema, the version `0` precedes every other version.
-        let compare = |a: &str, b: &str| match (a == "0", b == "0") {
-            (false, false) => locked.ecosystem.compare(a, b),
-            (a, b) => Some(b.cmp(&a)),
-        };
         let mut events: Vec<&Event> = self.events.iter().collect();
-        events.sort_by(|a, b| compare(a.version(), b.version()).unwrap_or(Ordering::Equal));
+        events.sort_by(|a, b| compare(locked, a.version(), b.version()).unwrap_or(Ordering::Equal));
         let mut state = None;
         for event in events {
-            let order = compare(event.version(), &locked.version)?;
+            let order = compare(locked, event.version(), &locked.version)?;
             match event {
                 Event::Introduced(_) if order.is_le() => state = Some(AdvisoryMatch::Affected),
                 Event::Fixed(fixed) if order.is_le() && state.is_some() => {

@@ -45,11 +45,10 @@ pub fn reached(caps: &Caps, spent: &Spent, by_runs: &SpentByRuns) -> Vec<(&'stat
 
 /// Returns the highest level, in percent, that the month's cost reached between two moments.
 pub fn level_reached(cap: f64, before: f64, now: f64) -> Option<u32> {
-    let is_reached = |level: &u32| {
+    LEVELS.into_iter().find(|level| {
         let most = cap * f64::from(*level) / 100.0;
         before < most && most <= now
-    };
-    LEVELS.into_iter().find(is_reached)
+    })
 }
 
 #[cfg(test)]

@@ -253,20 +253,20 @@ impl Profile {
                 "`{name}` in `pass` is no name of a variable: values stay in the environment, write only the name"
             ));
         }
-        let named = |what: &str| {
+        let [has_prompt, has_file] = [Self::PROMPT, Self::PROMPT_FILE].map(|what| {
             let mut all = self.args.iter().chain(self.roles.values().flatten());
             all.any(|word| word.contains(what))
-        };
+        });
         match self.prompt {
-            Some(PromptForm::Stdin) if named(Self::PROMPT) || named(Self::PROMPT_FILE) => Some(
+            Some(PromptForm::Stdin) if has_prompt || has_file => Some(
                 "`prompt` is `stdin`, but an argument stands for the prompt: remove one of the two"
                     .to_owned(),
             ),
-            Some(PromptForm::File) if named(Self::PROMPT) => Some(
+            Some(PromptForm::File) if has_prompt => Some(
                 "`prompt` is `file`, but an argument has `{prompt}`: write `{prompt_file}`"
                     .to_owned(),
             ),
-            Some(PromptForm::Argument) if named(Self::PROMPT_FILE) => Some(
+            Some(PromptForm::Argument) if has_file => Some(
                 "`prompt` is `argument`, but an argument has `{prompt_file}`: write `{prompt}`"
                     .to_owned(),
             ),

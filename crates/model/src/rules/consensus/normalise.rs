@@ -355,11 +355,11 @@ fn file_numbers<'a>(members: &'a [Member], tree: &[String]) -> HashMap<&'a str, 
             .and_modify(|only| *only = None)
             .or_insert(Some(path));
     }
-    let meant = |path: &str| {
-        let path = paths[path].as_str();
-        bare.get(path).copied().flatten().unwrap_or(path)
-    };
-    let meant: HashMap<&str, &str> = paths.keys().map(|path| (*path, meant(path))).collect();
+    let meant = paths.iter().map(|(written, path)| {
+        let only = bare.get(path.as_str()).copied().flatten();
+        (*written, only.unwrap_or(path))
+    });
+    let meant: HashMap<&str, &str> = meant.collect();
     let sorted: BTreeSet<&str> = meant.values().copied().collect();
     let numbers: HashMap<&str, u32> = sorted.into_iter().zip(0..).collect();
     meant

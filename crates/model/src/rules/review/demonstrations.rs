@@ -128,16 +128,14 @@ pub fn unheard(ruling: &Ruling, runs: &[DemonstrationRun]) -> Option<String> {
     if ruling.ruling != RulingWord::Dismiss {
         return None;
     }
-    let speaks_of = |path: &str| {
-        let mut texts = std::iter::once(&ruling.rationale).chain(&ruling.citations);
-        texts.any(|text| text.as_written().contains(path))
-    };
     let failing = demonstrated(runs);
-    let mut failing = failing.iter().filter(|one| one.result.failed_before());
-    let unheard = failing.find(|one| !speaks_of(&one.demonstration.path))?;
+    let failing = failing.iter().filter(|one| one.result.failed_before());
+    let path = failing.map(|one| &one.demonstration.path).find(|path| {
+        let mut texts = std::iter::once(&ruling.rationale).chain(&ruling.citations);
+        !texts.any(|text| text.as_written().contains(path.as_str()))
+    })?;
     Some(format!(
-        "the judge dismissed it without a word about `{}`, which fails on the reviewed code",
-        unheard.demonstration.path
+        "the judge dismissed it without a word about `{path}`, which fails on the reviewed code"
     ))
 }
 

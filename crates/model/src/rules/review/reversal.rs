@@ -29,11 +29,11 @@ pub fn near((first, last): (u32, u32)) -> RangeInclusive<u32> {
 /// `text` requests a reversal if it contains a phrase such as `revert`, and an identifier that occurs only in the
 /// new code.
 pub fn reverses(file: &str, lines: Option<(u32, u32)>, text: &str, edit: &LineEdit) -> bool {
-    let is_near = |lines: (u32, u32)| {
+    let is_near = lines.is_some_and(|lines| {
         let mut added = edit.added.iter();
         added.any(|(number, _)| near(lines).contains(number))
-    };
-    if file != edit.file || !lines.is_some_and(is_near) {
+    });
+    if file != edit.file || !is_near {
         return false;
     }
     let folded = fold(text);

@@ -65,16 +65,11 @@ pub fn is_security(
         return true;
     }
     let signs = [(category, None, ""), (None, rule, ""), (None, None, title)];
-    let is_named = || {
-        category
-            .into_iter()
-            .chain(rule)
-            .any(|name| begins(name, NAMES))
-            || begins(title, TITLES)
-    };
+    let mut names = category.into_iter().chain(rule);
     signs.into_iter().any(|(category, rule, title)| {
         consensus::category(category, rule, title) == Category::Security
-    }) || is_named()
+    }) || names.any(|name| begins(name, NAMES))
+        || begins(title, TITLES)
 }
 
 fn begins(text: &str, prefixes: &str) -> bool {

@@ -143,41 +143,39 @@ pub fn decide<'a, V: PartialEq>(
     let wishes = wishes(votes);
     let majority = majority(wishes);
     let is_v2 = version == Version::V2;
-    let is_protected = |outvoted: usize| {
-        let voters = conflict.and_then(|conflict| lists.facet_priority.get(conflict));
-        votes[outvoted].is_some()
-            && voters.is_some_and(|voters| voters.contains(&Voter::ALL[outvoted]))
-    };
-    let code_of = |action: VoteAction, codes: &BTreeSet<String>| {
+    let protected = conflict.and_then(|conflict| lists.facet_priority.get(conflict));
+    let flip = (VoteAction::Flip, &lists.structural);
+    let drop = (VoteAction::Drop, &lists.drop_justified);
+    let codes = [flip, drop].map(|(action, codes)| {
         let own = votes
             .into_iter()
             .flatten()
             .filter(|vote| vote.action == action);
         own.filter_map(|vote| vote.reason.as_deref())
             .find(|code| codes.contains(&code.trim().to_uppercase()))
-    };
-    let reason = |otherwise| match version {
-        Version::V1 => FlagReason::PolarityUncertain,
+    });
+    let is_split = is_split(wishes);
+    let unsure = match version {
         Version::V2 if conflict == Some(GRANULARITY_OVERLAP) => FlagReason::RedundantRefUncertain,
-        Version::V2 => otherwise,
+        Version::V2 if is_split => FlagReason::TieUnresolved,
+        Version::V1 | Version::V2 => FlagReason::PolarityUncertain,
     };
     let flagged = |reason, rule| (VoteAction::Flag, Some(reason), None, rule);
     let (action, reason, deciding_code, rule) = match majority {
-        Some((_, Some(outvoted))) if is_v2 && is_protected(outvoted) => {
+        Some((_, Some(outvoted)))
+            if is_v2
+                && votes[outvoted].is_some()
+                && protected.is_some_and(|voters| voters.contains(&Voter::ALL[outvoted])) =>
+        {
             flagged(FlagReason::FacetMinoritySignal, 1)
         }
         Some(((action, _), _)) => (action, None, None, 1),
-        None if !is_split(wishes) => flagged(reason(FlagReason::PolarityUncertain), 2),
-        None => {
-            match (
-                code_of(VoteAction::Flip, &lists.structural),
-                code_of(VoteAction::Drop, &lists.drop_justified),
-            ) {
-                (Some(code), _) => (VoteAction::Flip, None, Some(code), 3),
-                (None, Some(code)) if is_v2 => (VoteAction::Drop, None, Some(code), 3),
-                (None, _) => flagged(reason(FlagReason::TieUnresolved), 3),
-            }
-        }
+        None if !is_split => flagged(unsure, 2),
+        None => match codes {
+            [Some(code), _] => (VoteAction::Flip, None, Some(code), 3),
+            [None, Some(code)] if is_v2 => (VoteAction::Drop, None, Some(code), 3),
+            [None, _] => flagged(unsure, 3),
+        },
     };
     let new_value = match majority {
         _ if action != VoteAction::Flip => None,

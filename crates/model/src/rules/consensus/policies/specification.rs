@@ -78,17 +78,17 @@ fn assemble(groups: Vec<Group>, members: &[Member]) -> Vec<Vec<Group>> {
             .collect::<Vec<_>>()
             .join(" ")
             .to_lowercase();
-        let part_of = || {
+        let cause = (category, title.clone());
+        let whole = causes.get(&cause).copied().or_else(|| {
             let mut near = kept.iter().enumerate().rev().take(NEIGHBOURS);
-            let is_whole = |other: &Group| {
+            let whole = near.find(|(_, other)| {
+                let other = &other[0];
                 other.class == Class::Accepted
                     && is_part(member, &title, &members[other.members[0]])
-            };
-            near.find(|(_, other)| is_whole(&other[0]))
-                .map(|(at, _)| at)
-        };
-        let cause = (category, title.clone());
-        match causes.get(&cause).copied().or_else(part_of) {
+            });
+            whole.map(|(at, _)| at)
+        });
+        match whole {
             Some(into) => kept[into].push(group),
             None => {
                 causes.insert(cause, kept.len());

@@ -355,7 +355,8 @@ impl Finder<'_> {
 
     fn may_join(&self, pair: Pair, a: &[usize], b: &[usize]) -> bool {
         let by_answer = self.is_answered(pair.a as usize, pair.b as usize);
-        let may_join = |x: usize, y: usize| match self.answer(x, y) {
+        let mut pairs = a.iter().flat_map(|x| b.iter().map(|y| (*x, *y)));
+        pairs.all(|(x, y)| match self.answer(x, y) {
             Some(are_same) => are_same,
             None => {
                 self.entries[x].model != self.entries[y].model
@@ -363,8 +364,7 @@ impl Finder<'_> {
                         || self.likeness(x, y, |y| self.vectors.cosine(x, y))
                             != Likeness::Different)
             }
-        };
-        a.iter().all(|x| b.iter().all(|y| may_join(*x, *y)))
+        })
     }
 }
 
@@ -415,12 +415,12 @@ pub(crate) fn by_place(entries: &[NormalMember<'_>]) -> Vec<Vec<usize>> {
                         .is_some_and(|lines| lines.0 <= reach.saturating_add(NEAR))
             })
         });
-        let joins = |group: &&usize| {
-            groups[**group].iter().all(|member| {
+        let joined = open.iter().copied().find(|group| {
+            groups[*group].iter().all(|member| {
                 entries[*member].model != entry.model && matches_place(&entries[*member], entry)
             })
-        };
-        if let Some(group) = open.iter().find(joins).copied() {
+        });
+        if let Some(group) = joined {
             groups[group].push(index);
         } else {
             open.push(groups.len());
