@@ -109,10 +109,6 @@ impl Tree<'_> {
     /// Returns whether the coder wrote any of the `lines` in this run. If `lines` is `None`, checks the whole file
     /// or folder.
     fn is_written(&self, path: &str, lines: Option<(u32, u32)>) -> bool {
-        let below = |file: &str| {
-            file.strip_prefix(path.trim_end_matches('/'))
-                .is_some_and(|rest| rest.starts_with('/'))
-        };
         self.written.iter().any(|file| match lines {
             Some((first, last)) if file.path == path => {
                 file.lines.is_empty()
@@ -122,7 +118,10 @@ impl Tree<'_> {
                         .any(|(from, to)| *from <= last && first <= *to)
             }
             Some(_) => false,
-            None => file.path == path || below(&file.path),
+            None => {
+                let rest = file.path.strip_prefix(path.trim_end_matches('/'));
+                file.path == path || rest.is_some_and(|rest| rest.starts_with('/'))
+            }
         })
     }
 

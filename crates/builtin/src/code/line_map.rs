@@ -31,12 +31,12 @@ impl LineMap {
                 .lines
                 .chunk_by(|a, b| (a.0 == DiffMark::Kept) == (b.0 == DiffMark::Kept))
             {
-                let count = |mark: DiffMark| {
+                let marks = [DiffMark::Kept, DiffMark::Removed, DiffMark::Added];
+                let [kept, removed, added] = marks.map(|mark| {
                     u32::try_from(group.iter().filter(|line| line.0 == mark).count()).unwrap_or(0)
-                };
-                let kept = count(DiffMark::Kept);
-                let was = count(DiffMark::Removed) + kept;
-                let is = count(DiffMark::Added) + kept;
+                });
+                let was = removed + kept;
+                let is = added + kept;
                 if was > 0 && old <= last && first < old + was {
                     let (from, to) = match kept {
                         0 => (new, new + is),

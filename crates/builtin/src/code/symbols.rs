@@ -25,20 +25,15 @@ enum Named {
 /// types.
 pub(crate) fn owners(tree: &SyntaxTree, line: u32) -> Vec<String> {
     let around: Vec<(Named, String)> = chain(tree, line).iter().filter_map(named).collect();
-    let of = |wanted: Named| {
-        around
-            .iter()
-            .filter(move |(kind, _)| *kind == wanted)
-            .map(|(_, name)| name.clone())
-    };
-    let mut names: Vec<String> = of(Named::Function).collect();
-    let builds_its_type = |name: &String| {
-        ["__init__", "constructor", "new"].contains(&name.as_str())
-            || of(Named::Type).any(|t| t == *name)
-    };
-    match names.first() {
-        None => names.extend(of(Named::Value).chain(of(Named::Type))),
-        Some(name) if builds_its_type(name) => names.extend(of(Named::Type)),
+    let kinds = [Named::Function, Named::Value, Named::Type];
+    let [mut names, values, types] = kinds.map(|wanted| {
+        let named = around.iter().filter(|(kind, _)| *kind == wanted);
+        named.map(|(_, name)| name.clone()).collect::<Vec<_>>()
+    });
+    match names.first().map(String::as_str) {
+        None => names.extend(values.into_iter().chain(types)),
+        Some("__init__" | "constructor" | "new") => names.extend(types),
+        Some(name) if types.iter().any(|of| of == name) => names.extend(types),
         Some(_) => {}
     }
     names

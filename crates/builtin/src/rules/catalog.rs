@@ -165,13 +165,10 @@ impl Loading {
         ids: Option<&BTreeSet<&str>>,
     ) -> Result<(), CatalogError> {
         let families = language::packaged_for(language);
-        let files = || {
-            packaged::FILES
-                .iter()
-                .filter(|file| families.contains(&file.language))
-        };
+        let files = packaged::FILES.iter();
+        let files = files.filter(|file| families.contains(&file.language));
         let mut shared = Vec::new();
-        for file in files() {
+        for file in files.clone() {
             shared.extend(parse::<SerializableGlobalRule<SupportLang>>(
                 file.path,
                 file.shared,
@@ -182,7 +179,7 @@ impl Loading {
         }
         let globals = DeserializeEnv::parse_global_utils(shared)
             .map_err(|error| invalid("packaged rules", 1, &chain(&error)))?;
-        for RuleFile { path, rules, .. } in files() {
+        for RuleFile { path, rules, .. } in files {
             for document in rules.split("\n---\n").filter(|document| {
                 packaged_id(document).is_some_and(|id| ids.is_none_or(|ids| ids.contains(id)))
             }) {
@@ -369,11 +366,14 @@ fn chain(error: &dyn std::error::Error) -> String {
     text.lines().map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
+fn unreadable(file: &str) -> impl Fn(std::io::Error) -> CatalogError {
+    move |source| CatalogError::Unreadable {
+        file: file.to_owned(),
+        source,
+    }
+}
+
 fn project_files(root: &Path) -> Result<Vec<(String, String)>, CatalogError> {
-    let unreadable = |file: &str| {
-        let file = file.to_owned();
-        |source| CatalogError::Unreadable { file, source }
-    };
     let folder = root.join(PROJECT_RULES);
     let entries = match std::fs::read_dir(&folder) {
         Ok(entries) => entries,

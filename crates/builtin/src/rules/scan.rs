@@ -216,12 +216,12 @@ impl Catalog {
 pub fn folded(hits: Vec<Hit>) -> Vec<Hit> {
     let mut kept: Vec<Hit> = Vec::new();
     for hit in hits {
-        let same = |other: &&mut Hit| {
+        let same = kept.iter_mut().find(|other| {
             other.category == hit.category
                 && (other.lines.0 == hit.lines.0
                     || (other.range.start < hit.range.end && hit.range.start < other.range.end))
-        };
-        match kept.iter_mut().find(same) {
+        });
+        match same {
             Some(other) if (hit.tag, hit.edit.is_none()) < (other.tag, other.edit.is_none()) => {
                 *other = hit
             }
