@@ -23,22 +23,25 @@ pub fn settings_folders(profile: &Profile) -> Vec<PathBuf> {
 /// program. `None` if the path is not absolute.
 pub fn place(text: &str, variable: &dyn Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
     let named = |name: &str| variable(name).filter(|path| !path.as_os_str().is_empty());
-    let in_home = |text: &str| match text.strip_prefix('~') {
-        Some(rest) => Some(named("HOME")?.join(rest.trim_start_matches('/'))),
-        None => Some(PathBuf::from(text)),
-    };
     let path = match text
         .strip_prefix("${")
         .and_then(|rest| rest.split_once('}'))
     {
         Some((inside, below)) => {
             let (name, default) = inside.split_once(":-").unwrap_or((inside, ""));
-            let above = named(name).or_else(|| in_home(default))?;
+            let above = named(name).or_else(|| in_home(default, named("HOME")))?;
             above.join(below.trim_start_matches('/'))
         }
-        None => in_home(text)?,
+        None => in_home(text, named("HOME"))?,
     };
     Some(path).filter(|path| path.is_absolute())
+}
+
+fn in_home(text: &str, home: Option<PathBuf>) -> Option<PathBuf> {
+    match text.strip_prefix('~') {
+        Some(rest) => Some(home?.join(rest.trim_start_matches('/'))),
+        None => Some(PathBuf::from(text)),
+    }
 }
 
 /// The first line that the profile names as a limit or as a refused login, and the kind of the failure.

@@ -170,31 +170,33 @@ fn reads_of_program(program: &str, words: &[String], is_piped: bool) -> Option<V
         .filter(|word| !is_option(word))
         .map(String::as_str)
         .collect();
-    let below = |paths: &[&str], extent: &ReadExtent| match paths {
-        [] if is_piped => Vec::new(),
-        [] => traced(&["."], extent),
-        paths => traced(paths, extent),
-    };
-    match program {
-        "true" | "pwd" | "echo" | "printf" => Some(Vec::new()),
+    let lists_files = words.iter().any(|word| word == "--files");
+    let mut paths = operands.as_slice();
+    let extent = match program {
+        "true" | "pwd" | "echo" | "printf" => return Some(Vec::new()),
         // A word that is no path, such as `1,20p`, names a file that does not exist.
         "cat" | "head" | "tail" | "nl" | "wc" | "sed" => {
-            Some(traced(&operands, &ReadExtent::Content))
+            return Some(traced(paths, &ReadExtent::Content));
         }
-        "ls" => Some(below(&operands, &ReadExtent::Names { glob: None })),
-        "rg" if words.iter().any(|word| word == "--files") && words.len() == 1 + operands.len() => {
-            Some(below(&operands, &ReadExtent::Names { glob: None }))
+        "ls" => ReadExtent::Names { glob: None },
+        "rg" if lists_files && words.len() == 1 + operands.len() => {
+            ReadExtent::Names { glob: None }
         }
         "rg" | "grep" => {
             if !words.iter().filter(is_option).all(|word| is_flag(word)) {
                 return None;
             }
-            let (pattern, paths) = operands.split_first()?;
+            let pattern = paths.split_off_first()?;
             let pattern = Some((*pattern).to_owned());
-            Some(below(paths, &ReadExtent::Matches { pattern }))
+            ReadExtent::Matches { pattern }
         }
-        _ => None,
-    }
+        _ => return None,
+    };
+    Some(match paths {
+        [] if is_piped => Vec::new(),
+        [] => traced(&["."], &extent),
+        paths => traced(paths, &extent),
+    })
 }
 
 // Other options can take a value, change the pattern or name a file.

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io::{self, Read as _, Write as _};
 use std::process::{Command, ExitCode, Stdio};
 
-use super::message::{ARGUMENT, ServerEvent, ServerQuestion};
+use super::message::{ARGUMENT, ServerQuestion};
 use super::server::{self, ServerEnd};
 use super::wire::RequestExtent;
 
@@ -54,12 +54,12 @@ fn ask(question: &str, extent: &str, prompt: &str) -> io::Result<ExitCode> {
     let extent = EXTENTS.iter().find(|(name, _)| *name == extent);
     let (_, extent) = extent.ok_or(io::ErrorKind::InvalidInput)?;
     let mut out = io::stdout().lock();
-    let mut say = |event: &ServerEvent| {
+    let end = server::ask(&question, prompt, *extent, &mut |event| {
         serde_json::to_writer(&mut out, event)?;
         out.write_all(b"\n")?;
         out.flush()
-    };
-    Ok(match server::ask(&question, prompt, *extent, &mut say)? {
+    })?;
+    Ok(match end {
         ServerEnd::Said => ExitCode::SUCCESS,
         ServerEnd::NotUnderstood => ExitCode::from(NOT_UNDERSTOOD),
     })

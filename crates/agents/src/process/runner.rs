@@ -200,12 +200,13 @@ impl Execute for ProcessRunner {
         Box::pin(async move {
             let command = command_line(job.invocation);
             let most = job.limits.max_output_size;
-            let create = |path, cap| {
+            let streams = [(job.stdout, most), (job.stderr, STDERR_RECORDED.min(most))];
+            let [out, err] = streams.map(|(path, cap)| {
                 OutputCapture::create(path, cap)
                     .map_err(|source| failed(ProcessError::Io(command.clone(), source), None))
-            };
-            let out = create(job.stdout, most)?;
-            let err = create(job.stderr, STDERR_RECORDED.min(most))?;
+            });
+            let out = out?;
+            let err = err?;
             match self.spawn(&job) {
                 Ok(running) => running.finish(&job, command, out, err).await,
                 Err(source) => Err(failed(ProcessError::spawn(command, source), None)),

@@ -115,12 +115,11 @@ pub fn play(
         end,
         ..
     } = CallRecord::read(record)?;
-    let recorded = |name: &str| -> io::Result<Vec<u8>> {
+    let streams: [(&str, &mut dyn Write); 2] = [("stdout", out), ("stderr", &mut *err)];
+    for (name, stream) in streams {
         let bytes = files::read(format!("{stem}.{name}").as_ref())?;
-        Ok(replaced(&bytes, old.as_bytes(), nonce.as_bytes()))
-    };
-    out.write_all(&recorded("stdout")?)?;
-    err.write_all(&recorded("stderr")?)?;
+        stream.write_all(&replaced(&bytes, old.as_bytes(), nonce.as_bytes()))?;
+    }
     writeln!(err, "\n{MARK}{adapter}")?;
     let code = end.and_then(|end| end.transcript?.exit_code);
     Ok(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))

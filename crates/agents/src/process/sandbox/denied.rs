@@ -33,12 +33,6 @@ const SECRET: [&str; 2] = [".ssh", ".gnupg"];
 /// words, returns a folder of the program's name that exists and that it cannot open.
 pub fn denied(held: &Confinement, program: &str, home: &Path, said: &str) -> Option<PathBuf> {
     let home = real(home);
-    let is_writable = |place: &Path| {
-        let place = real(place);
-        held.writable
-            .iter()
-            .any(|path| place.starts_with(Path::new(path)))
-    };
     let lines = said.lines().filter(|line| {
         let line = line.to_lowercase();
         DENIED.iter().any(|word| line.contains(word))
@@ -50,8 +44,12 @@ pub fn denied(held: &Confinement, program: &str, home: &Path, said: &str) -> Opt
                 Some(below) => home.join(below),
                 None => PathBuf::from(word),
             };
-            let place = place_of(&home, &path);
-            if let Some(place) = place.filter(|place| !is_writable(place)) {
+            let Some(place) = place_of(&home, &path) else {
+                continue;
+            };
+            let full = real(&place);
+            let mut writable = held.writable.iter();
+            if !writable.any(|path| full.starts_with(Path::new(path))) {
                 return Some(place);
             }
         }

@@ -132,12 +132,6 @@ pub fn confinement(
     }
     let protected = guarded.tree.iter().chain(&guarded.records);
     let protected: Vec<PathBuf> = protected.map(|path| real(path)).collect();
-    let allowed = |path: &PathBuf| {
-        let path = real(path);
-        protected
-            .iter()
-            .all(|other| !path.starts_with(other) && !other.starts_with(&path))
-    };
     let mut writable = Vec::new();
     let profiles = profiles(kind, agent);
     for profile in &profiles {
@@ -145,7 +139,7 @@ pub fn confinement(
         // If creating the folder fails, the error is ignored, because the program that needs the folder reports a
         // more precise error.
         own.iter()
-            .filter(|folder| allowed(folder))
+            .filter(|folder| is_apart(folder, &protected))
             .for_each(|folder| drop(std::fs::create_dir_all(folder)));
         writable.extend(own);
         // Configuration files are not created in advance, because some programs reject an empty file.
@@ -154,12 +148,13 @@ pub fn confinement(
     writable.extend(DEVICES.map(PathBuf::from));
     writable.retain(|path| path.exists());
     let own = writable.clone();
-    writable.retain(allowed);
+    writable.retain(|path| is_apart(path, &protected));
     let is_own = matches!(
         kind,
         AdapterKind::Builtin | AdapterKind::Address | AdapterKind::Replay
     );
-    let cache = caches(env).filter(|cache| !is_own && cache.is_dir() && allowed(cache));
+    let cache =
+        caches(env).filter(|cache| !is_own && cache.is_dir() && is_apart(cache, &protected));
     let cache = cache.map(|cache| real(&cache).into());
     // Glee's own code reads nothing but what it is asked about.
     let reach = if is_own {
@@ -186,6 +181,13 @@ pub fn confinement(
         is_offline: false,
         allowance: None,
     })
+}
+
+/// Whether no other path contains the path or is inside of it.
+fn is_apart(path: &Path, others: &[PathBuf]) -> bool {
+    let path = real(path);
+    let mut others = others.iter();
+    others.all(|other| !path.starts_with(other) && !other.starts_with(&path))
 }
 
 /// Returns the restrictions of a test that an agent wrote: it writes only in the folders `writable`, has no network, and
@@ -353,14 +355,12 @@ mod kernel {
 
     /// Prevents this thread from opening TCP connections, if possible.
     pub(crate) fn deny_connections() {
-        let restrict = || -> Result<_, RulesetError> {
-            Ruleset::default()
-                .set_compatibility(CompatLevel::HardRequirement)
-                .handle_access(AccessNet::ConnectTcp)?
-                .create()?
-                .restrict_self()
-        };
-        drop(restrict());
+        let restricted = Ruleset::default()
+            .set_compatibility(CompatLevel::HardRequirement)
+            .handle_access(AccessNet::ConnectTcp)
+            .and_then(Ruleset::create)
+            .and_then(RulesetCreated::restrict_self);
+        drop(restricted);
     }
 
     /// Prevents the calling thread and its descendants from inspecting other processes, if possible.
@@ -369,16 +369,13 @@ mod kernel {
         // domain restricts at least one access right. The domain therefore restricts the rights `Refer` and
         // `MakeBlock`, but permits both rights below `/`. The agent can thus access all files as before.
         let access: BitFlags<AccessFs> = AccessFs::Refer | AccessFs::MakeBlock;
-        let restrict = || -> Result<_, RulesetError> {
-            let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
-            let rules = path_beneath_rules(["/"], access);
-            ruleset
-                .handle_access(access)?
-                .create()?
-                .add_rules(rules)?
-                .restrict_self()
-        };
-        drop(restrict());
+        let restricted = Ruleset::default()
+            .set_compatibility(CompatLevel::HardRequirement)
+            .handle_access(access)
+            .and_then(Ruleset::create)
+            .and_then(|ruleset| ruleset.add_rules(path_beneath_rules(["/"], access)))
+            .and_then(RulesetCreated::restrict_self);
+        drop(restricted);
     }
 
     /// Drops the capabilities that root could use to undo the sandbox. This thread and its descendants lose these

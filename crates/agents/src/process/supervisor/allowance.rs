@@ -133,13 +133,12 @@ fn size(found: &Metadata) -> u64 {
 /// The memory of a process that no file on a disk holds, in bytes.
 fn memory(process: Pid) -> u64 {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-    let of = |name: &str| {
-        let mut lines = status.lines();
-        let value = lines.find_map(|line| line.strip_prefix(name))?;
+    let kilobytes = status.lines().filter_map(|line| {
+        let shared = || line.strip_prefix("RssShmem:");
+        let value = line.strip_prefix("RssAnon:").or_else(shared)?;
         value.split_whitespace().next()?.parse::<u64>().ok()
-    };
-    let kilobytes = ["RssAnon:", "RssShmem:"].map(|name| of(name).unwrap_or(0));
-    kilobytes.iter().sum::<u64>() * 1024
+    });
+    kilobytes.sum::<u64>() * 1024
 }
 
 /// What the deleted files take that a process has open, files in memory without a name (`memfd`) as well.

@@ -320,22 +320,18 @@ fn start_held(
         sandbox::isolate();
         return (false, Some(start(command)));
     }
-    let writable = || {
-        confinement
-            .writable
-            .iter()
-            .map(Path::new)
-            .chain(surroundings.writable())
-    };
+    let writable = confinement.writable.iter().map(Path::new);
+    let writable: Vec<&Path> = writable.chain(surroundings.writable()).collect();
     // Landlock keeps an agent from writing where the mounts do not.
     let timed = confinement.timed.iter().map(Path::new);
     let timed = timed.filter(|_| !confinement.nests);
-    let is_read_only = confinement.namespaces && sandbox::make_read_only(writable().chain(timed));
+    let is_read_only =
+        confinement.namespaces && sandbox::make_read_only(writable.iter().copied().chain(timed));
     let held = match confinement.nests {
         true if is_read_only => true,
         true if confinement.hold != Hold::Always => false,
         _ => sandbox::confine(
-            writable(),
+            writable.into_iter(),
             (!surroundings.has_covers).then_some(confinement),
         ),
     };
