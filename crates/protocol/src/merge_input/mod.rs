@@ -340,25 +340,17 @@ impl MergeInput {
         if messages.is_empty() {
             return;
         }
-        let place = |Member { raw, .. }: &Member| {
+        let places = self.members.iter().map(|Member { id, raw, .. }| {
+            let file = raw.file.as_deref().unwrap_or_default();
             let line = raw.line.map(|line| line.to_string()).unwrap_or_default();
-            format!(
-                "{}:{line}:{}",
-                raw.file.as_deref().unwrap_or_default(),
-                raw.title.as_written()
-            )
-        };
-        let places = self
+            let title = raw.title.as_written();
+            (format!("{file}:{line}:{title}"), id.clone())
+        });
+        let ids = self
             .members
             .iter()
-            .map(|member| (place(member), member.id.clone()));
-        let finder: HashMap<String, String> = places
-            .chain(
-                self.members
-                    .iter()
-                    .map(|member| (member.id.clone(), member.id.clone())),
-            )
-            .collect();
+            .map(|Member { id, .. }| (id.clone(), id.clone()));
+        let finder: HashMap<String, String> = places.chain(ids).collect();
         // Models change the case, the spaces and the quotes of an id. `None` marks a name that two findings share.
         let mut alike: HashMap<String, Option<String>> = HashMap::new();
         for (name, id) in &finder {

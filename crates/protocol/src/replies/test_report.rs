@@ -138,19 +138,20 @@ fn of_unittest(stderr: &str) -> Option<Counts> {
     }
     let tests = ran.split(' ').next()?.parse().ok()?;
     let (word, details) = last.split_once(' ').unwrap_or((last, ""));
-    let count = |name: &str| {
-        let details = details.trim_start_matches('(').trim_end_matches(')');
-        let mut counts = details.split(", ").filter_map(|one| one.split_once('='));
-        counts
-            .find_map(|(of, count)| count.parse().ok().filter(|_: &u64| of == name))
-            .unwrap_or(0)
-    };
-    let counts = Counts {
+    let mut counts = Counts {
         tests,
-        failures: count("failures") + count("unexpected successes"),
-        errors: count("errors"),
-        skipped: count("skipped"),
+        ..Counts::default()
     };
+    let details = details.trim_start_matches('(').trim_end_matches(')');
+    for (name, count) in details.split(", ").filter_map(|one| one.split_once('=')) {
+        let count: u64 = count.parse().unwrap_or(0);
+        match name {
+            "failures" | "unexpected successes" => counts.failures += count,
+            "errors" => counts.errors = count,
+            "skipped" => counts.skipped = count,
+            _ => {}
+        }
+    }
     match word {
         "OK" if counts.failures + counts.errors == 0 => Some(counts),
         "FAILED" if counts.failures + counts.errors > 0 => Some(counts),
@@ -174,15 +175,14 @@ fn of_cargo(stdout: &str) -> Option<Counts> {
         let Some(rest) = line.strip_prefix("test result: ") else {
             continue;
         };
-        let count = |name: &str| {
+        let [passed, failed] = ["passed", "failed"].map(|name| {
             let mut parts = rest.split([';', '.']).map(str::trim);
             let part = parts.find_map(|part| part.strip_suffix(name))?;
             part.trim().parse::<u64>().ok()
-        };
+        });
         let counts: &mut Counts = found.get_or_insert_default();
-        let failed = count("failed")?;
-        counts.tests += count("passed")? + failed;
-        counts.failures += failed;
+        counts.tests += passed? + failed?;
+        counts.failures += failed?;
         counts.errors += std::mem::take(&mut errors);
     }
     found

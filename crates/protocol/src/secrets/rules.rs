@@ -331,39 +331,39 @@ impl Rule {
         // expressions, which is slow.
         let is_random =
             !secret.is_empty() && (self.entropy == 0.0 || entropy(secret) > self.entropy);
-        let exceptions = || {
-            std::iter::once(always)
-                .chain(&self.allowed)
-                .filter(|allowed| allowed.condition.is_none())
-        };
-        let is_allowed = || {
-            exceptions()
-                .filter_map(|allowed| allowed.stopwords.as_ref())
-                .any(|words| words.is_match(secret))
-                || exceptions().any(|allowed| {
-                    let target = match allowed.target {
-                        Target::Secret => secret,
-                        Target::Match => &text[whole.clone()],
-                        Target::Line => {
-                            let start = text[..whole.start]
-                                .iter()
-                                .rposition(|byte| *byte == b'\n')
-                                .map_or(0, |at| at + 1);
-                            let end = text[whole.end..]
-                                .iter()
-                                .position(|byte| *byte == b'\n')
-                                .map_or(text.len(), |at| whole.end + at);
-                            &text[start..end]
-                        }
-                    };
-                    allowed
-                        .regexes
-                        .iter()
-                        .filter_map(Expression::get)
-                        .any(|regex| regex.is_match(target))
-                })
-        };
-        (is_random && !is_allowed()).then_some(group)
+        if !is_random {
+            return None;
+        }
+        let mut exceptions = std::iter::once(always)
+            .chain(&self.allowed)
+            .filter(|allowed| allowed.condition.is_none());
+        let is_allowed = exceptions
+            .clone()
+            .filter_map(|allowed| allowed.stopwords.as_ref())
+            .any(|words| words.is_match(secret))
+            || exceptions.any(|allowed| {
+                let target = match allowed.target {
+                    Target::Secret => secret,
+                    Target::Match => &text[whole.clone()],
+                    Target::Line => {
+                        let start = text[..whole.start]
+                            .iter()
+                            .rposition(|byte| *byte == b'\n')
+                            .map_or(0, |at| at + 1);
+                        let end = text[whole.end..]
+                            .iter()
+                            .position(|byte| *byte == b'\n')
+                            .map_or(text.len(), |at| whole.end + at);
+                        &text[start..end]
+                    }
+                };
+                allowed
+                    .regexes
+                    .iter()
+                    .filter_map(Expression::get)
+                    .any(|regex| regex.is_match(target))
+            });
+        (!is_allowed).then_some(group)
     }
 }
 

@@ -111,12 +111,9 @@ fn settle<W: AnswerWord>(
     passed_over: bool,
     asked: Option<&[W::Id]>,
 ) -> AnswersByFinding<FindingAnswer<W>, W::Id> {
-    let groups = asked.map(Groups::of);
-    let is_asked = |id: &W::Id| {
-        groups
-            .as_ref()
-            .is_none_or(|groups| !groups.meant(*id).is_empty())
-    };
+    let of_asked = asked.map(Groups::of);
+    let groups = of_asked.as_ref();
+    let is_asked = |id: &W::Id| groups.is_none_or(|groups| !groups.meant(*id).is_empty());
     let truncated =
         passed_over || prose.truncated || json.as_ref().is_some_and(|json| json.truncated);
     let is_json = json.is_some();
@@ -150,9 +147,7 @@ fn settle<W: AnswerWord>(
         // An answer to a group can count as one answer, or as one for each member.
         Some(number) => {
             number == ids.len() as u64
-                || groups
-                    .as_ref()
-                    .is_some_and(|groups| number == groups.count(&ids) as u64)
+                || groups.is_some_and(|groups| number == groups.count(&ids) as u64)
         }
         None => is_json && !closing.is_given(),
     };
@@ -175,7 +170,7 @@ fn settle<W: AnswerWord>(
         problems.insert("text that is quoted has to be in a code fence".to_owned());
     }
     entries.retain(|entry| is_asked(&entry.finding));
-    if let Some(groups) = &groups {
+    if let Some(groups) = groups {
         entries = groups.expand(entries);
     }
     let is_consistent =

@@ -26,12 +26,11 @@ pub(super) fn split(text: &str, paths: &Paths, shown: &[RulingRef]) -> Option<(S
             .split([',', ';', '|'])
             .map(str::trim)
             .collect();
-        let named = |part: &&str| {
-            part.starts_with(['D', 'd'])
-                .then(|| RulingRef::among(part, shown))
-                .flatten()
-        };
-        let Some(at) = parts.iter().position(|part| named(part).is_some()) else {
+        let named = parts.iter().enumerate().find_map(|(at, part)| {
+            let is_id = part.starts_with(['D', 'd']);
+            Some((at, RulingRef::among(part, shown).filter(|_| is_id)?))
+        });
+        let Some((at, ruling)) = named else {
             continue;
         };
         let before = text[..start].trim_end();
@@ -44,7 +43,6 @@ pub(super) fn split(text: &str, paths: &Paths, shown: &[RulingRef]) -> Option<(S
         if !(is_first || is_last) {
             continue;
         }
-        let ruling = named(&parts[at])?.clone();
         let rest: Vec<&str> = parts
             .iter()
             .enumerate()
@@ -57,7 +55,7 @@ pub(super) fn split(text: &str, paths: &Paths, shown: &[RulingRef]) -> Option<(S
         } else {
             format!(" {open}{rest}{close}")
         };
-        return Some((format!("{before}{bracket}{behind}"), ruling));
+        return Some((format!("{before}{bracket}{behind}"), ruling.clone()));
     }
     None
 }

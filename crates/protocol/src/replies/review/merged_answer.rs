@@ -132,10 +132,10 @@ impl<'a> Results<'a> {
             .iter_mut()
             .rev()
             .find_map(|block| block.result.summary.take());
-        let answer = |status, findings, notes| ReviewAnswer {
-            status,
-            findings,
-            notes,
+        let answer = ReviewAnswer {
+            status: AnswerStatus::Complete,
+            findings: Vec::new(),
+            notes: String::new(),
             truncated,
             verdict,
             summary,
@@ -150,7 +150,11 @@ impl<'a> Results<'a> {
                 .is_some_and(|number| self.is_corrected(number, &prose))
         {
             let (findings, notes) = self.last(prose);
-            return answer(AnswerStatus::Complete, findings, notes);
+            return ReviewAnswer {
+                findings,
+                notes,
+                ..answer
+            };
         }
         let is_within_prose = self.is_within_prose;
         let All {
@@ -178,21 +182,22 @@ impl<'a> Results<'a> {
         } else {
             AnswerStatus::Complete
         };
-        answer(status, findings, notes)
+        ReviewAnswer {
+            status,
+            findings,
+            notes,
+            ..answer
+        }
     }
 
     fn is_signed_by_nonce(&self) -> bool {
-        let signed = |block: &Block| {
-            block
-                .result
-                .nonce()
-                .is_some_and(|given| is_nonce(self.nonce, given))
-        };
-        self.blocks.iter().any(signed)
-            && self
-                .blocks
-                .iter()
-                .all(|block| signed(block) || (block.result.count == 0 && !block.result.malformed))
+        let results = self.blocks.iter().map(|block| &block.result);
+        let (signed, others): (Vec<_>, Vec<_>) = results.partition(|result| {
+            let nonce = result.nonce();
+            nonce.is_some_and(|given| is_nonce(self.nonce, given))
+        });
+        let mut others = others.iter();
+        !signed.is_empty() && others.all(|result| result.count == 0 && !result.malformed)
     }
 
     fn is_corrected(&self, number: u64, prose: &ProseReader<'_>) -> bool {

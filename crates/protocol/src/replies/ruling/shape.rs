@@ -115,12 +115,13 @@ fn shown(given: &str) -> String {
 fn ruling(object: &LenientValue) -> Result<Ruling, RulingError> {
     let ruling = parse_word(&word(object, "ruling").unwrap_or_default())?;
     let dismissed = ruling == RulingWord::Dismiss;
-    let only = |field: &'static str| match word(object, field) {
+    let of_dismiss = ["new_tag", "duplicate_of"].map(|field| match word(object, field) {
         Some(_) if !dismissed => Err(RulingError::DismissOnly { field, ruling }),
         value => Ok(value),
-    };
-    let new_tag = only("new_tag")?;
-    let duplicate_of = only("duplicate_of")?;
+    });
+    let [new_tag, duplicate_of] = of_dismiss;
+    let new_tag = new_tag?;
+    let duplicate_of = duplicate_of?;
     Ok(Ruling {
         // Grounds are ignored if the ruling is not `DISMISS`.
         grounds: word(object, "grounds")
