@@ -11,12 +11,16 @@ pub fn last<'a, A>(
     agent: &AgentName,
     purpose: &Purpose,
 ) -> Option<(&'a CallId, &'a A)> {
-    let attempt = |attempt| CallId {
+    let first = CallId {
         agent: agent.clone(),
         purpose: purpose.clone(),
-        attempt,
+        attempt: 0,
     };
-    calls.range(attempt(0)..=attempt(u32::MAX)).next_back()
+    let last = CallId {
+        attempt: u32::MAX,
+        ..first.clone()
+    };
+    calls.range(first..=last).next_back()
 }
 
 /// The next attempt, or `None` if the last answer is sufficient or `at_most` attempts have been made.

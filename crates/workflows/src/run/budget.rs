@@ -77,7 +77,8 @@ pub(crate) fn is_used_up(settings: &Settings, spent: &Spent, by_runs: &SpentByRu
 
 /// What the user is told once the month's cost has reached a level of its cap, which it had not reached before.
 pub(crate) fn level_notice(caps: &Caps, before: &SpentByRuns, now: &SpentByRuns) -> Option<String> {
-    let (cap, used) = (caps.month_usd?, now.month_usd?);
+    let cap = caps.month_usd?;
+    let used = now.month_usd?;
     let level = budget::level_reached(cap, before.month_usd?, used)?;
     Some(format!(
         "{level}% of `budget.month_usd` is used up: ${used:.2} of ${cap:.2}"

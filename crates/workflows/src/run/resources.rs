@@ -241,7 +241,8 @@ impl RunResources {
         let prompt = prompts::render(&request, Some(&self.templates))?;
         let (skip, stop) = self.stop.of_call();
         lock(&self.sink).skippable(id, skip);
-        let (sink, shown) = (Arc::clone(&self.sink), id.clone());
+        let sink = Arc::clone(&self.sink);
+        let shown = id.clone();
         Ok(Call {
             agent,
             backups: backups

@@ -222,7 +222,8 @@ fn begin_call<W: Workflow>(
         }
     };
     call.limits = budget::limits(&workflow.resources().settings, workflow.spent());
-    let (file_stem, agent) = (id.file_stem(), call.agent.name.0.as_str());
+    let file_stem = id.file_stem();
+    let agent = call.agent.name.0.as_str();
     let span = info_span!(parent: &workflow.scope(), "call", id = file_stem, agent);
     workflow.append(RunEvent::CallStarted {
         call: id.clone(),

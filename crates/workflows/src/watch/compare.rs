@@ -86,9 +86,13 @@ pub(super) fn task(state: &WatchState, cycle: &Cycle) -> Task {
     let mut pairs = Vec::new();
     for pair in &cycle.pairs {
         let Some(id) = pair.asked else { continue };
-        let mut number = |wanted: &str| {
-            let member = members.iter().find(|member| member.id == wanted)?;
-            let at = ids.iter().position(|known| *known == wanted);
+        let named = [&pair.one, &pair.other];
+        let named = named.map(|wanted| members.iter().find(|member| member.id == *wanted));
+        let [Some(one), Some(other)] = named else {
+            continue;
+        };
+        let [one, other] = [one, other].map(|member| {
+            let at = ids.iter().position(|known| *known == member.id);
             let at = at.unwrap_or_else(|| {
                 ids.push(&member.id);
                 findings.push(ComparedFinding {
@@ -97,13 +101,9 @@ pub(super) fn task(state: &WatchState, cycle: &Cycle) -> Task {
                 });
                 ids.len() - 1
             });
-            Some(findings[at].number)
-        };
-        if let Some(one) = number(&pair.one)
-            && let Some(other) = number(&pair.other)
-        {
-            pairs.push(FindingPair { id, one, other });
-        }
+            findings[at].number
+        });
+        pairs.push(FindingPair { id, one, other });
     }
     Task::Same(SameCall {
         pairs,

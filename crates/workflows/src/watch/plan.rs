@@ -71,13 +71,6 @@ pub fn plan(
     workspace: &Workspace,
     jobs: Vec<Job>,
 ) -> Result<WatchPlan, WatchPlanError> {
-    let find = |key: &'static str, name: &String| {
-        let found = settings.agents.iter().find(|agent| agent.name.0 == *name);
-        found.cloned().ok_or_else(|| WatchPlanError::Unknown {
-            key,
-            name: name.clone(),
-        })
-    };
     let named = match (&settings.watch.reviewers, &settings.review.reviewers) {
         (names, _) if !names.is_empty() => Some(("watch.reviewers", names)),
         (_, ReviewerChoice::Named(names)) => Some(("review.reviewers", names)),
@@ -86,7 +79,7 @@ pub fn plan(
     let reviewers: Vec<Agent> = match named {
         Some((key, names)) => names
             .iter()
-            .map(|name| find(key, name))
+            .map(|name| named_agent(settings, key, name))
             .collect::<Result<_, _>>()?,
         None => {
             let all = settings
@@ -113,7 +106,7 @@ pub fn plan(
         .watch
         .agents
         .iter()
-        .map(|name| find("watch.agents", name))
+        .map(|name| named_agent(settings, "watch.agents", name))
         .collect::<Result<_, _>>()?;
     for agent in agents.iter().filter(|agent| is_asked(agent)) {
         let name = agent.name.0.clone();
@@ -184,5 +177,18 @@ pub fn plan(
         focus_areas: settings.watch.focus_areas.clone(),
         max_words: settings.watch.max_words,
         tree: None,
+    })
+}
+
+/// The agent that the setting `key` names.
+fn named_agent(
+    settings: &Settings,
+    key: &'static str,
+    name: &str,
+) -> Result<Agent, WatchPlanError> {
+    let found = settings.agents.iter().find(|agent| agent.name.0 == name);
+    found.cloned().ok_or_else(|| WatchPlanError::Unknown {
+        key,
+        name: name.to_owned(),
     })
 }

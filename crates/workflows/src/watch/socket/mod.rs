@@ -27,7 +27,7 @@ use crate::watch::socket::peer::{Peer, PeerRelation};
 use crate::watch::socket::protocol::{CommandReply, Intake, LONGEST, WatchCommand, WatchMessage};
 use crate::watch::socket::seats::{ConnectionLimits, ConnectionPermit};
 use glee_model::domain::{Advice, EventType, ExitReason};
-use glee_system::private;
+use glee_system::{files, private};
 
 /// The environment variable that gives agents the path of the socket.
 pub const VARIABLE: &str = "GLEE_WATCH_SOCKET";
@@ -57,6 +57,15 @@ pub enum SocketError {
         #[source]
         source: io::Error,
     },
+}
+
+impl SocketError {
+    fn at(path: &Path) -> impl Fn(io::Error) -> Self + Copy {
+        |source| Self::Io {
+            path: path.to_owned(),
+            source,
+        }
+    }
 }
 
 impl Advice for SocketError {
@@ -99,10 +108,7 @@ pub fn address(state_dir: &Path, root: &Path) -> PathBuf {
 /// Locks the work tree, so that no other watch of this tree can start while the returned file is open. Fails if
 /// another watch of the work tree is running.
 pub fn lock(path: &Path, root: &Path) -> Result<fs::File, SocketError> {
-    let failed = |source| SocketError::Io {
-        path: path.to_owned(),
-        source,
-    };
+    let failed = SocketError::at(path);
     let folder = path.parent().unwrap_or(Path::new("/"));
     private::folder(folder).map_err(failed)?;
     let mut options = fs::File::options();
@@ -130,10 +136,7 @@ pub struct Listener {
 
 impl Listener {
     pub fn bind(path: &Path, root: &Path) -> Result<Self, SocketError> {
-        let failed = |source| SocketError::Io {
-            path: path.to_owned(),
-            source,
-        };
+        let failed = SocketError::at(path);
         let folder = path.parent().unwrap_or(Path::new("/"));
         private::folder(folder).map_err(failed)?;
         let meta = fs::symlink_metadata(folder).map_err(failed)?;
@@ -144,10 +147,7 @@ impl Listener {
             fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).map_err(failed)?;
         }
         let lock = lock(path, root)?;
-        match fs::remove_file(path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
-            _ => {}
-        }
+        files::remove(path).map_err(failed)?;
         // Clients need the key when they connect, so the key is created before the socket.
         let key = WatchKey::create(path).map_err(failed)?;
         let listener = UnixListener::bind(path).map_err(failed)?;
@@ -370,10 +370,7 @@ impl Client {
             io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
                 SocketError::NoWatch(root.to_owned())
             }
-            _ => SocketError::Io {
-                path: path.to_owned(),
-                source,
-            },
+            _ => SocketError::at(path)(source),
         })?;
         let client = Self {
             stream: BufReader::new(stream),
@@ -434,9 +431,6 @@ impl Client {
     }
 
     fn failed(&self, source: io::Error) -> SocketError {
-        SocketError::Io {
-            path: self.path.clone(),
-            source,
-        }
+        SocketError::at(&self.path)(source)
     }
 }
