@@ -135,8 +135,6 @@ impl Details<'_> {
     }
 }
 
-/// If a finding of this run repeats the finding of an earlier dispute, returns the finding of this run. In the
-/// earlier dispute, the finding has another id.
 /// Returns the coder that received the disputed finding, or `None` if the run has only one coder.
 fn coder<'a>(outcome: &'a Outcome, dispute: &Dispute) -> Option<&'a AgentName> {
     let is_of_run = dispute.opened_by.is_none();
@@ -145,6 +143,8 @@ fn coder<'a>(outcome: &'a Outcome, dispute: &Dispute) -> Option<&'a AgentName> {
     about?.coder.as_ref()
 }
 
+/// If a finding of this run repeats the finding of an earlier dispute, returns the finding of this run. In the
+/// earlier dispute, the finding has another id.
 pub(crate) fn own<'a>(outcome: &'a Outcome, dispute: &Dispute) -> Option<&'a Finding> {
     let waits = FindingState::Disputed {
         dispute: dispute.number,

@@ -17,82 +17,42 @@ use glee_model::domain::{
 };
 use glee_model::rules::measures::{CallSums, dollars};
 
-/// The columns with the counts of the table `tally`.
-pub(crate) const COUNTS: [&str; 22] = [
-    "raised",
-    "shared",
-    "alone",
-    "disputed",
-    "upheld",
-    "dismissed",
-    "judged",
-    "checked",
-    "overturned",
-    "fixed",
-    "reverted",
-    "audited",
-    "confirmed",
-    "demonstrated",
-    "proven",
-    "outruled",
-    "calls",
-    "unpriced",
-    "millis",
-    "input",
-    "output",
-    "micros",
-];
+macro_rules! counts {
+    ($($column:literal => $field:ident,)*) => {
+        /// The columns with the counts of the table `tally`.
+        pub(crate) const COUNTS: [&str; [$($column),*].len()] = [$($column),*];
 
-/// `counts` has the values of [`COUNTS`].
-pub(crate) fn tally(counts: [u64; COUNTS.len()]) -> FindingTally {
-    let [
-        raised,
-        shared,
-        alone,
-        disputed,
-        upheld,
-        dismissed,
-        judged,
-        checked,
-        overturned,
-        fixed,
-        reverted,
-        audited,
-        confirmed,
-        demonstrated,
-        proven,
-        outruled,
-        calls,
-        unpriced,
-        millis,
-        input_tokens,
-        output_tokens,
-        micros,
-    ] = counts;
-    FindingTally {
-        raised,
-        shared,
-        alone,
-        disputed,
-        upheld,
-        dismissed,
-        judged,
-        checked,
-        overturned,
-        fixed,
-        reverted,
-        audited,
-        confirmed,
-        demonstrated,
-        proven,
-        outruled,
-        calls,
-        unpriced,
-        millis,
-        input_tokens,
-        output_tokens,
-        micros,
-    }
+        /// `counts` has the values of [`COUNTS`].
+        pub(crate) fn tally(counts: [u64; COUNTS.len()]) -> FindingTally {
+            let [$($field),*] = counts;
+            FindingTally { $($field),* }
+        }
+    };
+}
+
+counts! {
+    "raised" => raised,
+    "shared" => shared,
+    "alone" => alone,
+    "disputed" => disputed,
+    "upheld" => upheld,
+    "dismissed" => dismissed,
+    "judged" => judged,
+    "checked" => checked,
+    "overturned" => overturned,
+    "fixed" => fixed,
+    "reverted" => reverted,
+    "audited" => audited,
+    "confirmed" => confirmed,
+    "demonstrated" => demonstrated,
+    "proven" => proven,
+    "outruled" => outruled,
+    "calls" => calls,
+    "unpriced" => unpriced,
+    "millis" => millis,
+    "input" => input_tokens,
+    "output" => output_tokens,
+    "micros" => micros,
 }
 
 /// The sums from which `glee stats` computes its measures, of one repository or of all.

@@ -36,6 +36,7 @@ use glee_model::domain::{
     AnsweredObjection, Coverage, DemonstrationRun, DisputeNumber, ExitReason, Ruler, Ruling,
     RulingRecord, RunId, Spent, Untrusted, number_of,
 };
+use glee_protocol::prompts::PromptError;
 use glee_store::config::schema::values::ReuseMode;
 use glee_store::config::settings::Compare;
 use glee_store::history::queries::rows::Binding;
@@ -480,27 +481,12 @@ impl ReviewWorkflow {
     }
 
     pub(crate) async fn joined(&mut self, plan: &Plan) -> Result<Vec<Vec<Coverage>>, RunError> {
-        let RunResources {
-            agents,
-            settings,
-            workspace,
-            templates,
-            ..
-        } = &self.resources;
+        let settings = &self.resources.settings;
         if settings.review.reuse == ReuseMode::Off {
             return Ok(plan.shards.clone());
         }
-        let guidelines = &self.sources.guidelines;
-        self.reviewer_keys = reuse::reviewer_keys(
-            agents,
-            settings,
-            plan,
-            workspace.root(),
-            templates,
-            guidelines,
-        )
-        .await?;
         let max = shard_limit(settings);
+        self.reviewer_keys = self.keys(plan).await?;
         Ok(self
             .archive()
             .joined(plan, &self.sources, &self.bindings, max)?)
@@ -510,30 +496,27 @@ impl ReviewWorkflow {
         let Some(plan) = &self.state.plan else {
             return Ok(());
         };
-        let RunResources {
-            agents,
-            settings,
-            workspace,
-            templates,
-            ..
-        } = &self.resources;
-        let guidelines = &self.sources.guidelines;
-        self.reviewer_keys = reuse::reviewer_keys(
-            agents,
-            settings,
-            plan,
-            workspace.root(),
-            templates,
-            guidelines,
-        )
-        .await?;
-        if settings.review.reuse == ReuseMode::Off || self.state.round() > 1 {
+        self.reviewer_keys = self.keys(plan).await?;
+        let is_off = self.resources.settings.review.reuse == ReuseMode::Off;
+        if is_off || self.state.round() > 1 {
             return Ok(());
         }
         let known = self
             .archive()
             .reuse(&self.state, &self.sources, &self.bindings)?;
         self.append_all(known).map(drop)
+    }
+
+    async fn keys(&self, plan: &Plan) -> Result<ReviewerKeys, PromptError> {
+        reuse::reviewer_keys(
+            &self.resources.agents,
+            &self.resources.settings,
+            plan,
+            self.resources.workspace.root(),
+            &self.resources.templates,
+            &self.sources.guidelines,
+        )
+        .await
     }
 
     fn archive(&self) -> Archive<'_> {
