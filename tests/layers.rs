@@ -194,7 +194,6 @@ const READERS: &[&str] = &[
     "workflows/hosts/gitea/answers.rs",
     "workflows/hosts/gitea/threads.rs",
     "workflows/pull_request/marker.rs",
-    "workflows/pull_request/publication.rs",
     "workflows/pull_request/replies/commands.rs",
     "workflows/pull_request/threads.rs",
     "workflows/watch/compare.rs",

@@ -12,10 +12,11 @@ mod scene;
 #[cfg(all(feature = "server", target_os = "linux"))]
 mod workers;
 
-use double::{AUTHOR, HostDouble, KillAt};
+use double::{AUTHOR, HostDouble, KillAt, Said};
 use gitea::{FORGEJO, GITEA, OLD_GITEA};
 use github::GitHub;
 use gitlab::GitLab;
+use glee_workflows::hosts::{Comment, NewComment};
 use rstest::rstest;
 pub(crate) use scene::Scene;
 
@@ -134,6 +135,106 @@ fn twelve_pushes_leave_every_thread_in_the_right_state(#[case] host: &'static dy
         refs,
         "refs/heads/main\nrefs/remotes/origin/HEAD\nrefs/remotes/origin/main\n"
     );
+}
+
+/// Sends what Glee published a second time, as a worker does that wakes up after another one has published.
+fn publish_again(scene: &Scene) {
+    let host = scene.host();
+    let request = host.request().expect("the request");
+    let conversation = host.conversation(&request).expect("the conversation");
+    // The hidden first lines by which Gitea knows replies are added to each text.
+    let text = |comment: &Comment| {
+        let text = comment.body.as_written();
+        let hidden = text.starts_with("<!-- glee-reply:");
+        match text.split_once('\n') {
+            Some((_, rest)) if hidden => rest.to_owned(),
+            _ => text.to_owned(),
+        }
+    };
+    for thread in &conversation.threads {
+        let (first, replies) = thread.comments.split_first().expect("a comment");
+        let path = thread.path.clone().expect("a path");
+        let state = scene.double.state();
+        let known = state.threads.iter().find(|thread| thread.path == path);
+        let line = known.and_then(|thread| thread.line);
+        drop(state);
+        let comment = NewComment {
+            path,
+            line,
+            start_line: None,
+            body: text(first),
+        };
+        host.comment(&request, &[comment]).expect("a comment");
+        for reply in replies.iter().filter(|reply| reply.is_own) {
+            let said = host.reply(&request, thread, &text(reply));
+            said.expect("a reply");
+        }
+    }
+    for summary in &conversation.comments {
+        let said = host.summarise(&request, None, &text(summary));
+        said.expect("a summary");
+    }
+}
+
+#[rstest]
+#[case::github(&GitHub)]
+#[case::gitlab(&GitLab)]
+#[case::gitea(&GITEA)]
+#[case::old_gitea(&OLD_GITEA)]
+#[case::forgejo(&FORGEJO)]
+fn what_was_published_twice_is_deleted_unless_somebody_answered_it(
+    #[case] host: &'static dyn HostDouble,
+) {
+    let scene = Scene::new(host);
+    for number in 1..=2 {
+        step(&scene, number);
+        assert_eq!(scene.publish().code, 0, "push {number}");
+    }
+    let once = scene.conversation();
+    publish_again(&scene);
+    assert_ne!(scene.conversation(), once);
+    let output = scene.publish();
+    assert_eq!(output.code, 0, "{output}");
+    let replies_stay = matches!(host.name(), "gitea" | "forgejo");
+    let (deleted, note) = match replies_stay {
+        true => (4, "note: 1 comment is there twice"),
+        false => (5, ""),
+    };
+    assert!(
+        output
+            .stdout
+            .contains(&format!(": {deleted} doubled comments deleted, ")),
+        "{output}"
+    );
+    assert!(output.stderr.contains(note), "{output}");
+    let mut after = scene.conversation();
+    if replies_stay {
+        let reply = once.iter().find(|line| line.contains("**Escalated**"));
+        let reply = reply.expect("a reply");
+        let at = after.iter().position(|line| line == reply);
+        assert_eq!(&after.remove(at.expect("a reply")), reply);
+    }
+    assert_eq!(after, once);
+
+    // The pages of an old server show both comments as one conversation.
+    if host.name() == "old_gitea" {
+        return;
+    }
+    publish_again(&scene);
+    for thread in &mut scene.double.state().threads {
+        let said = Said {
+            id: 9000 + thread.comments[0].id,
+            by: "member".to_owned(),
+            association: "MEMBER".to_owned(),
+            body: "I saw this".to_owned(),
+        };
+        thread.comments.push(said);
+    }
+    let answered = scene.conversation().len();
+    let output = scene.publish();
+    assert_eq!(output.code, 0, "{output}");
+    assert!(scene.double.state().threads.len() > 3, "{output}");
+    assert!(scene.conversation().len() >= answered, "{output}");
 }
 
 /// Kills Glee at a request of a push, publishes again, and compares the conversation with that of an undisturbed

@@ -19,6 +19,6 @@ pub mod transport;
 pub use connection::connect;
 pub use model::{
     Account, ChangedFile, Check, CheckState, Comment, CommentId, Commit, Conversation, Host,
-    HostError, HostKind, NewComment, Permission, PullRequest, RequestState, Thread, ThreadId,
-    TrackedIssue,
+    HostError, HostKind, NewComment, OwnComment, Permission, PullRequest, RequestState, Thread,
+    ThreadId, TrackedIssue,
 };

@@ -55,6 +55,9 @@ pub trait Host {
         body: &str,
     ) -> Result<(), HostError>;
 
+    /// Deletes comments. Returns the number of those that the host or the token is not able to delete.
+    fn delete(&self, request: &PullRequest, comments: &[OwnComment]) -> Result<usize, HostError>;
+
     /// Creates or replaces the check of Glee on the head commit.
     fn check(&self, request: &PullRequest, check: &Check) -> Result<(), HostError>;
 }
@@ -210,6 +213,14 @@ pub struct Comment {
     /// Whether the host states that the user of the token wrote the comment. Glee reads hidden markers only in
     /// comments of this user.
     pub is_own: bool,
+}
+
+/// A comment of the token's user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnComment {
+    pub id: CommentId,
+    /// `None` if the comment belongs to no line.
+    pub thread: Option<ThreadId>,
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -240,6 +240,14 @@ fn read<T: DeserializeOwned>(data: &str) -> Option<T> {
     serde_json::from_slice(&json).ok()
 }
 
+/// The text of a comment as Glee sent it. Hosts can change the line breaks of a text, and the white space at its end.
+pub(super) fn unified(body: &Untrusted) -> String {
+    body.as_written()
+        .replace("\r\n", "\n")
+        .trim_end()
+        .to_owned()
+}
+
 pub(crate) fn is_glee(comment: &Comment) -> bool {
     marks(comment).is_some()
 }

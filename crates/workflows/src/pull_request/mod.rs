@@ -10,6 +10,7 @@
 //! `text` contains the bodies of all comments.
 
 mod check;
+mod doubled;
 mod input;
 mod marker;
 mod placement;

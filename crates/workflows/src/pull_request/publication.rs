@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::hosts::{Check, Comment, CommentId, NewComment, RequestState};
+use crate::hosts::{Check, Comment, CommentId, NewComment, OwnComment, RequestState};
 use crate::pull_request::input::RequestReview;
 use crate::pull_request::marker;
 use crate::pull_request::placement::{self, CommentPlace};
@@ -10,7 +10,7 @@ use crate::pull_request::replies::replies;
 use crate::pull_request::standing::RequestStanding;
 use crate::pull_request::statements::{self, ThreadChange};
 use crate::pull_request::threads::{self, FindingThread};
-use crate::pull_request::{check, text};
+use crate::pull_request::{check, doubled, text};
 use glee_model::domain::{FindingId, SettledFinding};
 use glee_store::config::settings::CommentOn;
 
@@ -20,6 +20,8 @@ const MEMBERS: usize = 10;
 /// The changes that have to be published. The fields are in the order of publication.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Publication {
+    /// Comments that repeat an older one.
+    pub doubled: Vec<OwnComment>,
     pub comments: Vec<NewComment>,
     /// The changes in existing threads, to be applied in this order.
     pub threads: Vec<ThreadChange>,
@@ -39,7 +41,10 @@ pub struct SummaryChange {
 impl Publication {
     /// Whether the conversation needs no change. The check is always published.
     pub fn is_empty(&self) -> bool {
-        self.comments.is_empty() && self.threads.is_empty() && self.summary.is_none()
+        self.doubled.is_empty()
+            && self.comments.is_empty()
+            && self.threads.is_empty()
+            && self.summary.is_none()
     }
 }
 
@@ -49,6 +54,7 @@ pub fn plan(review: &RequestReview<'_>) -> Publication {
     let threads = threads::of(review);
     let replies = replies(review);
     let mut publication = Publication {
+        doubled: Vec::new(),
         comments: Vec::new(),
         threads: Vec::new(),
         summary: None,
@@ -68,6 +74,7 @@ pub fn plan(review: &RequestReview<'_>) -> Publication {
             .push("the pull request is closed, so only the check is published".to_owned());
         return publication;
     }
+    publication.doubled = doubled::of(review.conversation);
     publication.comments = comments;
     for (index, thread) in threads.iter().enumerate() {
         let new = new.get(&index).map_or(&[][..], Vec::as_slice);
@@ -90,8 +97,7 @@ pub fn plan(review: &RequestReview<'_>) -> Publication {
         .iter()
         .chain(replied)
         .find(is_summary);
-    // Hosts can change the line breaks of a text, and the white space at its end.
-    if existing.is_none_or(|old| old.body.as_written().replace("\r\n", "\n").trim_end() != body) {
+    if existing.is_none_or(|old| marker::unified(&old.body) != body) {
         publication.summary = Some(SummaryChange {
             existing: existing.map(|comment| comment.id.clone()),
             body,
@@ -124,7 +130,7 @@ fn untold<'a>(review: &RequestReview<'a>, threads: &[FindingThread<'a>]) -> Unto
             thread
                 .told
                 .first()
-                .is_some_and(|lead| lead.mark.name.run == *run)
+                .is_some_and(|lead| lead.mark.name.run == *run && !lead.is_duplicate)
         })
         .count();
     let mut room = usize::try_from(review.settings.max_comments)

@@ -129,6 +129,23 @@ impl State {
             .push(said);
     }
 
+    /// Deletes a comment of the token's user, and its thread if it was the only comment. Returns false if there is no
+    /// such comment.
+    pub(crate) fn delete(&mut self, id: &str) -> bool {
+        let is_it = |said: &Said| said.by == BOT && said.id.to_string() == id;
+        let count = |state: &Self| {
+            let of_threads = state.threads.iter().map(|thread| thread.comments.len());
+            of_threads.sum::<usize>() + state.comments.len()
+        };
+        let before = count(self);
+        for thread in &mut self.threads {
+            thread.comments.retain(|said| !is_it(said));
+        }
+        self.threads.retain(|thread| !thread.comments.is_empty());
+        self.comments.retain(|said| !is_it(said));
+        count(self) < before
+    }
+
     pub(crate) fn commit(&self, name: &str) -> String {
         git(&self.repository, &["rev-parse", name])
             .trim()

@@ -207,6 +207,13 @@ impl Gitea {
                 comment.body = request.text("body");
                 Answer::new(200, store::said(comment, true))
             }
+            // The host keeps a comment on a line.
+            ("DELETE", ["issues", "comments", id]) => {
+                match store::find(state, id).is_some() || state.delete(id) {
+                    true => Answer::new(204, Value::Null),
+                    false => not_found(),
+                }
+            }
             ("POST", ["statuses", commit]) => status(state, commit, request),
             ("GET", ["assignees"]) => Answer::new(200, people::assignees(state)),
             ("GET", ["collaborators", login]) => people::collaborator(state, login),

@@ -188,6 +188,10 @@ fn answer(state: &mut State, request: &Request) -> Answer {
             comment.body = request.text("body");
             Answer::new(200, json!({ "id": comment.id }))
         }
+        ("DELETE", ["issues" | "pulls", "comments", id]) => match state.delete(id) {
+            true => Answer::new(204, Value::Null),
+            false => not_found(),
+        },
         ("GET", ["commits", commit, "check-runs"]) => {
             let runs = (1..)
                 .zip(&state.checks)

@@ -152,6 +152,10 @@ fn answer(state: &mut State, request: &Request) -> Answer {
         ("PUT", ["merge_requests", "7", "discussions", id]) => notes::resolve(state, id, request),
         ("POST", ["merge_requests", "7", "notes"]) => notes::create(state, request),
         ("PUT", ["merge_requests", "7", "notes", id]) => notes::edit(state, id, request),
+        ("DELETE", ["merge_requests", "7", "notes", id]) => match state.delete(id) {
+            true => Answer::new(204, Value::Null),
+            false => not_found("Note"),
+        },
         ("GET", ["members", "all", id]) => notes::member(state, id),
         ("POST", ["statuses", sha]) => status(state, sha, request),
         _ => not_found("Page"),

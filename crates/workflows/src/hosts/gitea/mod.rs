@@ -14,7 +14,7 @@ mod tests;
 mod threads;
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::de::IgnoredAny;
 use serde_json::json;
@@ -23,7 +23,7 @@ use super::address::RequestAddress;
 use super::diff_lines::DiffLines;
 use super::model::{
     ChangedFile, Check, CheckState, CommentId, Conversation, Host, HostError, HostKind, NewComment,
-    PullRequest, Thread, ThreadId, TrackedIssue,
+    OwnComment, PullRequest, Thread, ThreadId, TrackedIssue,
 };
 use super::transport::Transport;
 use answers::{GiteaComment, GiteaFile, GiteaPull};
@@ -246,6 +246,33 @@ impl Host for Gitea {
             .transport
             .patch::<IgnoredAny>(&path, &json!({ "body": body }), what)
             .map(drop)
+    }
+
+    /// The host deletes a comment on a line only with its review. A review that has other comments stays.
+    fn delete(&self, _request: &PullRequest, comments: &[OwnComment]) -> Result<usize, HostError> {
+        let places = self.places.borrow();
+        let place = |comment: &OwnComment| places.get(comment.thread.as_ref()?)?.line.as_ref();
+        let (on_lines, on_request): (Vec<OwnComment>, Vec<OwnComment>) = comments
+            .iter()
+            .cloned()
+            .partition(|comment| place(comment).is_some());
+        let threads = on_lines
+            .iter()
+            .filter_map(|comment| comment.thread.as_ref());
+        let reviews: BTreeSet<u64> = threads
+            .filter_map(|thread| places.get(thread))
+            .flat_map(ThreadPlace::reviews)
+            .collect();
+        let ids = on_lines
+            .iter()
+            .map(|comment| comment.id.0.clone())
+            .collect();
+        let deleted = self.api.delete_reviews(&reviews, &ids)?;
+        let left = self.api.transport.delete_each(&on_request, |comment| {
+            let id = uri::segment(&comment.id.0);
+            format!("{}/issues/comments/{id}", self.api.repository())
+        })?;
+        Ok(on_lines.len() - deleted + left)
     }
 
     /// Creates a commit status, which replaces the earlier status with the same context. A neutral check becomes

@@ -10,6 +10,8 @@
 //!   If Glee published the comments again, the next review would also submit the stored comments. Therefore,
 //!   Glee first deletes the stored comments.
 
+use std::collections::BTreeSet;
+
 use serde::de::IgnoredAny;
 use serde_json::json;
 
@@ -94,6 +96,33 @@ impl GiteaApi {
             )?;
         }
         Ok(())
+    }
+
+    /// Deletes those of the reviews whose comments are all in `ids`. Returns the number of deleted comments.
+    pub(super) fn delete_reviews(
+        &self,
+        reviews: &BTreeSet<u64>,
+        ids: &BTreeSet<String>,
+    ) -> Result<usize, HostError> {
+        let mut deleted = 0;
+        for review in reviews {
+            let comments = self.review_comments(*review)?;
+            if !comments
+                .iter()
+                .all(|comment| ids.contains(&comment.id.to_string()))
+            {
+                continue;
+            }
+            let path = format!("{}/reviews/{review}", self.pull());
+            match self.transport.delete(&path, "delete a review") {
+                Err(HostError::Forbidden { .. }) => {}
+                done => {
+                    done?;
+                    deleted += comments.len();
+                }
+            }
+        }
+        Ok(deleted)
     }
 
     /// Replies in a thread. Gitea has an API for replies since version 1.27. Forgejo has an API that adds a

@@ -51,6 +51,12 @@ pub(crate) struct LineComment {
     pub commit: String,
 }
 
+impl ThreadPlace {
+    pub(super) fn reviews(&self) -> impl Iterator<Item = u64> {
+        self.reviews.iter().copied()
+    }
+}
+
 pub(crate) fn reply_body(first: u64, body: &str) -> String {
     format!("{REPLY}{first} -->\n{body}")
 }

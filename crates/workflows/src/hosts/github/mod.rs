@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::address::RequestAddress;
 use super::model::{
     ChangedFile, Check, CheckState, CommentId, Conversation, Host, HostError, HostKind, NewComment,
-    Permission, PullRequest, Thread, TrackedIssue,
+    OwnComment, Permission, PullRequest, Thread, TrackedIssue,
 };
 use super::transport::Transport;
 use answers::{CheckRuns, CreatedAnswer, FileAnswer, PermissionAnswer, PullAnswer};
@@ -289,6 +289,16 @@ impl Host for GitHub {
                     .map(drop)
             }
         }
+    }
+
+    fn delete(&self, _request: &PullRequest, comments: &[OwnComment]) -> Result<usize, HostError> {
+        self.transport.delete_each(comments, |comment| {
+            let kind = match comment.thread {
+                Some(_) => "pulls",
+                None => "issues",
+            };
+            format!("{}/{kind}/comments/{}", self.repository(), comment.id.0)
+        })
     }
 
     /// Writes a check run, or a commit status if the token cannot write check runs. Only tokens of GitHub Apps,

@@ -23,8 +23,8 @@ use serde_json::json;
 
 use super::address::RequestAddress;
 use super::model::{
-    ChangedFile, Check, CommentId, Conversation, Host, HostError, HostKind, NewComment, Permission,
-    PullRequest, Thread, TrackedIssue,
+    ChangedFile, Check, CommentId, Conversation, Host, HostError, HostKind, NewComment, OwnComment,
+    Permission, PullRequest, Thread, TrackedIssue,
 };
 use super::transport::Transport;
 use answers::{DiffAnswer, DiffFile, GitLabUser, MergeRequestAnswer, ProjectAnswer};
@@ -284,6 +284,15 @@ impl Host for GitLab {
                 .create::<IgnoredAny>(&notes, &content, what)
                 .map(drop),
         }
+    }
+
+    /// A discussion without notes is no longer there.
+    fn delete(&self, _request: &PullRequest, comments: &[OwnComment]) -> Result<usize, HostError> {
+        self.require_writer()?;
+        let notes = format!("{}/notes", self.merge_request());
+        self.transport.delete_each(comments, |comment| {
+            format!("{notes}/{}", uri::segment(&comment.id.0))
+        })
     }
 
     fn check(&self, request: &PullRequest, check: &Check) -> Result<(), HostError> {

@@ -36,7 +36,7 @@ use ureq::Agent;
 use ureq::http::{Method, Request, StatusCode};
 
 use super::credentials::Credential;
-use super::model::HostError;
+use super::model::{HostError, OwnComment};
 use glee_protocol::secrets;
 use glee_protocol::text::printable;
 use glee_system::lease;
@@ -276,6 +276,22 @@ impl Transport {
             Ok(_) | Err(HostError::NotFound { .. }) => Ok(()),
             Err(error) => Err(error),
         }
+    }
+
+    /// Deletes the comments at the paths. Returns the number of those that the token is not able to delete.
+    pub(crate) fn delete_each(
+        &self,
+        comments: &[OwnComment],
+        path: impl Fn(&OwnComment) -> String,
+    ) -> Result<usize, HostError> {
+        let mut left = 0;
+        for comment in comments {
+            match self.delete(&path(comment), "delete a comment") {
+                Err(HostError::Forbidden { .. }) => left += 1,
+                done => done?,
+            }
+        }
+        Ok(left)
     }
 
     /// Sends a POST request that creates something. See the module for lost answers.

@@ -47,6 +47,7 @@ pub(super) struct Model {
 /// One request to the host.
 #[derive(Clone, Debug)]
 enum Write {
+    Delete(usize),
     Comment(usize),
     Change(usize),
     Summary,
@@ -526,11 +527,25 @@ impl Model {
 
     /// Carries out the first `most` requests of the plan.
     pub(super) fn apply(&mut self, plan: &Publication, most: usize) {
+        let doubled = (0..plan.doubled.len()).map(Write::Delete);
         let comments = (0..plan.comments.len()).map(Write::Comment);
         let changes = (0..plan.threads.len()).map(Write::Change);
         let summary = plan.summary.iter().map(|_| Write::Summary);
-        for write in comments.chain(changes).chain(summary).take(most) {
+        let writes = doubled.chain(comments).chain(changes).chain(summary);
+        for write in writes.take(most) {
             match write {
+                Write::Delete(at) => {
+                    let id = &plan.doubled[at].id;
+                    for thread in &mut self.conversation.threads {
+                        thread.comments.retain(|comment| comment.id != *id);
+                    }
+                    self.conversation
+                        .threads
+                        .retain(|thread| !thread.comments.is_empty());
+                    self.conversation
+                        .comments
+                        .retain(|comment| comment.id != *id);
+                }
                 Write::Comment(at) => {
                     let new = &plan.comments[at];
                     let file = self

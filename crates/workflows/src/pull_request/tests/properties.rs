@@ -199,6 +199,17 @@ fn said(model: &Model) -> BTreeMap<String, Vec<String>> {
     threads.collect()
 }
 
+/// What Glee said in each thread, without markers, which name comments of other ids.
+fn texts(model: &Model) -> Vec<Vec<String>> {
+    let threads = model.conversation.threads.iter().map(|thread| {
+        let own = thread.comments.iter().filter(|comment| comment.is_own);
+        let own = own.map(|comment| comment.body.as_written());
+        let own = own.map(|body| body.split("<!-- glee:").next().unwrap_or(body).to_owned());
+        own.chain([thread.is_resolved.to_string()]).collect()
+    });
+    threads.collect()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
@@ -230,6 +241,26 @@ proptest! {
                     prop_assert!(has_thread(&whole, word), "{word} is not told");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn what_is_published_twice_is_there_once_after_the_next_publication(
+        acts in proptest::collection::vec(act(), 1..14), most in proptest::collection::vec(0..12_usize, 14),
+    ) {
+        let mut once = Model::new();
+        let mut doubled = Model::new();
+        for (act, most) in acts.iter().zip(most) {
+            perform(&mut once, act);
+            perform(&mut doubled, act);
+            once.publish();
+            let plan = doubled.publish();
+            // A worker wakes up that had the same plan.
+            doubled.apply(&plan, most);
+            doubled.publish();
+            prop_assert!(doubled.plan().is_empty(), "after {act:?}: {:#?}", doubled.plan());
+            prop_assert_eq!(texts(&once), texts(&doubled));
+            prop_assert_eq!(doubled.conversation.comments.len(), 1);
         }
     }
 }

@@ -10,7 +10,7 @@ mod summary;
 pub(super) use escape::LONGEST;
 pub(super) use finding::{comment, told};
 pub(super) use statement::{about, fixed, kept_open, raised_again, refused, ruling};
-pub(super) use summary::{importance, summary, verdict};
+pub(super) use summary::{SUMMARY, importance, summary, verdict};
 
 /// Adds markers to the end of a text.
 pub(crate) fn with_markers(text: &str, markers: &[String]) -> String {

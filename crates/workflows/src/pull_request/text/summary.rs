@@ -10,6 +10,8 @@ use glee_model::domain::{Outcome, SettledFinding, Tag, UnreadFile, number_of};
 use glee_protocol::secrets::redact;
 use glee_protocol::text::{markup, printable};
 
+/// The begin of each summary.
+pub(crate) const SUMMARY: &str = "## Glee: ";
 /// The number of characters that are reserved for the marker, and for the sentence about omitted parts.
 const RESERVED: usize = 400;
 /// A list of files of one kind contains at most this number of files.
@@ -86,7 +88,7 @@ pub(crate) fn summary(
     ignored: usize,
 ) -> String {
     let outcome = review.outcome;
-    let title_line = format!("## Glee: {}\n\n", markup::prose(&verdict(review)));
+    let title_line = format!("{SUMMARY}{}\n\n", markup::prose(&verdict(review)));
     let mut page = markup::MarkupPage::new(title_line, LONGEST - RESERVED);
     let mut groups: Vec<Vec<(&SettledFinding, RequestStanding<'_>)>> = Vec::new();
     let mut count = 0;

@@ -1,6 +1,6 @@
 //! Sends a publication, which is a set of planned changes to a pull request, to the host.
 //!
-//! Glee sends the changes in a fixed order: comments, changes of threads, summary, check. Each publication is
+//! Glee sends the changes in a fixed order: what is deleted, comments, changes of threads, summary, check. Each publication is
 //! computed from the conversation on the host. After an interruption, the next publication therefore contains only
 //! the missing changes.
 
@@ -14,6 +14,8 @@ use glee_workflows::pull_request::{Publication, ThreadChange};
 /// The numbers of planned comments and of planned changes of the thread state that the host did not make.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Unapplied {
+    /// The number of doubled comments that are still there.
+    doubled: usize,
     /// The number of comments that the host refused.
     comments: usize,
     /// The number of comment threads that Glee could not mark as resolved.
@@ -29,6 +31,9 @@ pub(crate) fn apply(
 ) -> Result<Unapplied, HostError> {
     let RequestOnHost { host, request } = on_host;
     let mut unapplied = Unapplied::default();
+    if !publication.doubled.is_empty() {
+        unapplied.doubled = host.delete(request, &publication.doubled)?;
+    }
     for comments in batches(&publication.comments, host.batch()) {
         match host.comment(request, comments) {
             Err(HostError::Refused { .. }) => {
@@ -57,6 +62,15 @@ pub(crate) fn apply(
         host.summarise(request, summary.existing.as_ref(), &summary.body)?;
     }
     host.check(request, &publication.check)?;
+    if unapplied.doubled > 0 {
+        globals.say(&format!(
+            "note: {} twice, because the host or the token is not able to delete comments",
+            match unapplied.doubled {
+                1 => "1 comment is there".to_owned(),
+                number => format!("{number} comments are there"),
+            }
+        ));
+    }
     let left = unapplied.open + unapplied.resolved;
     if left > 0 {
         let threads = if left == 1 {
@@ -143,6 +157,11 @@ pub(crate) fn summary(publication: &Publication, unapplied: Unapplied) -> String
         }
     }
     let parts = [
+        several(
+            publication.doubled.len().saturating_sub(unapplied.doubled),
+            "doubled comment deleted",
+            "doubled comments deleted",
+        ),
         (comments > 0).then(|| count(comments, "comment")),
         several(replies, "reply", "replies"),
         several(
