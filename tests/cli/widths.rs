@@ -193,6 +193,10 @@ const OTHERS: &[(&str, &str)] = &[
         "server init",
         "needs a database: `tests/programs/server.rs` reads it",
     ),
+    (
+        "server budget",
+        "prints nothing: `tests/fleet` sets a budget",
+    ),
     ("server limit", "prints nothing: `tests/fleet` sets a limit"),
     ("worker", "needs a database: `tests/fleet` runs it"),
     (

@@ -2,6 +2,7 @@
 
 #![cfg(all(feature = "server", target_os = "linux"))]
 
+mod budgets;
 mod fleet;
 #[path = "../programs/postgres.rs"]
 mod postgres;

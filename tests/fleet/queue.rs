@@ -20,14 +20,14 @@ fn database() -> Option<Postgres> {
     Some(postgres)
 }
 
-fn machine(postgres: &Postgres, role: &str) -> Sandbox {
+pub(crate) fn machine(postgres: &Postgres, role: &str) -> Sandbox {
     let mut machine = Sandbox::new();
     machine.env("GLEE_SERVER", postgres.address(role, DATABASE));
     machine
 }
 
 /// A clone with a pushed commit that has a defect.
-fn submitter(address: String) -> Sandbox {
+pub(crate) fn submitter(address: String) -> Sandbox {
     let mut sandbox = with_remote();
     sandbox.env("GLEE_SERVER", address);
     sandbox.write("app.py", EVIL);
@@ -36,12 +36,12 @@ fn submitter(address: String) -> Sandbox {
     sandbox
 }
 
-fn id(submitted: &Output) -> String {
+pub(crate) fn id(submitted: &Output) -> String {
     assert_eq!(submitted.code, 0, "{submitted}");
     submitted.stdout.trim().to_owned()
 }
 
-const SUBMIT: [&str; 6] = ["-q", "review", "--submit", "--full", "--commit", "HEAD"];
+pub(crate) const SUBMIT: [&str; 6] = ["-q", "review", "--submit", "--full", "--commit", "HEAD"];
 
 #[test]
 fn what_a_worker_cannot_see_is_refused() {
@@ -219,6 +219,7 @@ fn a_role_does_to_the_queue_what_is_its_own() {
         ("wim", "SELECT glee.stop('x')"),
         ("wim", "SELECT glee.close('x', 0, '')"),
         ("wim", "SELECT glee.limit_vendor('x', 1)"),
+        ("sue", "SELECT glee.limit_tenant('glee_reader', 1)"),
         ("wim", "SELECT glee.claim_records((SELECT 'x'), 1, 1, 10)"),
         ("wim", "SELECT glee.finish('x', 1, 0, NULL)"),
         ("sue", "SELECT glee.claim('w')"),

@@ -120,6 +120,10 @@ mod without {
             match *self {}
         }
 
+        pub(crate) fn budget(&self, _: &str, _: Option<f64>) -> Result<bool, SharedLogError> {
+            match *self {}
+        }
+
         pub(crate) fn set_up(&self, _: &[String]) -> Result<bool, SharedLogError> {
             match *self {}
         }

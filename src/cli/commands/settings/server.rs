@@ -1,8 +1,10 @@
 //! `glee server`: sets up the database that keeps the histories of many machines.
 
+use std::str::FromStr;
+
 use clap::Subcommand;
 
-use crate::cli::context::{CommandResult, Globals, server};
+use crate::cli::context::{CommandError, CommandResult, Globals, server};
 use glee_model::domain::ExitReason;
 
 /// Set up a PostgreSQL database for the histories of many machines
@@ -50,22 +52,45 @@ The address is that of the setting `server`, with a role that owns the tables of
         vendor: String,
         /// The maximum number, or `off`
         #[arg(value_name = "N|off", value_parser = permits)]
-        permits: Permits,
+        permits: Bound<i32>,
+    },
+    /// Set what the runs of a tenant may cost in a month
+    #[command(after_help = "\
+Examples:
+  glee server budget acme 500     no run begins after 500 USD in a month
+  glee server budget acme off     any amount
+
+What the runs of all machines in the repositories of the tenant cost counts, from the first day of the month (UTC). Submitted \
+runs that no worker has taken then end with exit code 75; runs that have begun go on. Without tenants, all repositories are those \
+of `glee_reader`. The address is that of the setting `server`, with a role that owns the tables of Glee.")]
+    Budget {
+        /// The role of the tenant
+        #[arg(value_parser = tenant)]
+        tenant: String,
+        /// The amount, or `off`
+        #[arg(value_name = "USD|off", value_parser = amount)]
+        usd: Bound<f64>,
     },
 }
 
-/// The maximum number of requests at once; `None` for any number.
+/// A number, or `None` for any number.
 #[derive(Clone, Copy, Debug)]
-struct Permits(Option<i32>);
+struct Bound<T>(Option<T>);
 
-fn permits(text: &str) -> Result<Permits, String> {
+fn bound<T: FromStr>(text: &str, is_valid: fn(&T) -> bool) -> Option<Bound<T>> {
     match text {
-        "off" => Ok(Permits(None)),
-        text => match text.parse() {
-            Ok(permits @ 1..) => Ok(Permits(Some(permits))),
-            _ => Err("give a number above 0, or `off`".to_owned()),
-        },
+        "off" => Some(Bound(None)),
+        text => Some(Bound(Some(text.parse().ok().filter(is_valid)?))),
     }
+}
+
+fn permits(text: &str) -> Result<Bound<i32>, String> {
+    bound(text, |permits| *permits > 0).ok_or_else(|| "give a number above 0, or `off`".to_owned())
+}
+
+fn amount(text: &str) -> Result<Bound<f64>, String> {
+    bound(text, |usd: &f64| usd.is_finite() && *usd >= 0.0)
+        .ok_or_else(|| "give an amount in USD such as 500, or `off`".to_owned())
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
@@ -74,6 +99,13 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         Command::Limit { vendor, permits } => {
             server::required(globals)?.limit(vendor, permits.0)?;
             return Ok(ExitReason::Clean);
+        }
+        Command::Budget { tenant, usd } => {
+            return match server::required(globals)?.budget(tenant, usd.0)? {
+                true => Ok(ExitReason::Clean),
+                false => Err(CommandError::usage(format!("there is no tenant `{tenant}`"))
+                    .hint("name one of `glee server init --tenants`; without tenants, name `glee_reader`")),
+            };
         }
     };
     let server = match address {

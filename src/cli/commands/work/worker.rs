@@ -246,6 +246,8 @@ impl Running {
         });
         let failed = match status.code() {
             Some(0 | 1 | 3) => None,
+            // What a limit ended has a report.
+            Some(75) => self.errors()?,
             _ => Some(self.errors()?.unwrap_or_else(|| status.to_string())),
         };
         Ok(Ended {

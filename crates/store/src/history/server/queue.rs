@@ -36,6 +36,15 @@ impl Server {
         self.query("SELECT glee.limit_vendor($1, $2)", &values)
             .map(drop)
     }
+
+    /// Sets what the runs of a tenant may cost in a month, in USD; `None` for any amount. Returns false if there is no such
+    /// tenant.
+    pub fn budget(&self, tenant: &str, month: Option<f64>) -> Result<bool, SharedLogError> {
+        let month = month.map(|usd| usd.to_string());
+        let values: [&(dyn ToSql + Sync); 2] = [&tenant, &month];
+        let sql = "SELECT glee.limit_tenant($1::text::name, $2::text::numeric)";
+        Ok(!self.query(sql, &values)?.is_empty())
+    }
 }
 
 impl Drop for ServerQueue {

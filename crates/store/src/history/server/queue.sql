@@ -22,7 +22,8 @@ INSERT INTO glee.fleet DEFAULT VALUES;
 
 -- How many runs of a tenant are in a queue at once. A later run waits behind so many runs of each other tenant, and not
 -- behind all that they submitted.
-CREATE TABLE glee.places (tenant name PRIMARY KEY, places int NOT NULL DEFAULT 64);
+-- `month_usd` is what all runs in the repositories of the tenant may cost in a month; NULL: any amount.
+CREATE TABLE glee.places (tenant name PRIMARY KEY, places int NOT NULL DEFAULT 64, month_usd numeric);
 
 -- `commit` is NULL for a pull request. `msg` is NULL while the run waits for a place; `fence`, `worker` and `until` are
 -- those of the newest claim.
@@ -69,13 +70,32 @@ CREATE TABLE glee.permit (
     PRIMARY KEY (vendor, run, fence, call)
 );
 
--- Puts the first waiting runs of a tenant into their queues, as far as there are places.
+-- Why no run of the tenant begins in this month (UTC); NULL if one may. The costs are those that the appends add up.
+CREATE FUNCTION glee.over_budget(tenant name) RETURNS text
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT format('the tenant %s has spent %s USD in %s, and may spend %s USD a month', p.tenant, round(spent.usd, 2),
+            to_char(month.first, 'YYYY-MM'), p.month_usd)
+        FROM glee.places p, date_trunc('month', clock_timestamp() AT TIME ZONE 'UTC') AS month (first), LATERAL (
+            SELECT coalesce(sum(t.counts[6]), 0) / 1000000 AS usd
+                FROM glee.tally t JOIN glee.repository r ON r.id = t.repository
+                WHERE r.tenant = p.tenant AND t.kind = 'call' AND t.day >= month.first::date) AS spent
+        WHERE p.tenant = over_budget.tenant AND p.month_usd IS NOT NULL AND spent.usd >= p.month_usd
+$$;
+
+-- Puts the first waiting runs of a tenant into their queues, as far as there are places. If the tenant is over its budget,
+-- they end.
 CREATE FUNCTION glee.admit(tenant name) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    most int; q text; s record;
+    most int; q text; s record; over text;
 BEGIN
     SELECT p.places INTO most FROM glee.places p WHERE p.tenant = admit.tenant FOR NO KEY UPDATE;
+    over := glee.over_budget(tenant);
+    IF over IS NOT NULL THEN
+        UPDATE glee.submission w SET ended = clock_timestamp(), exit = 75, failed = over
+            WHERE w.tenant = admit.tenant AND w.msg IS NULL AND w.ended IS NULL;
+        RETURN;
+    END IF;
     FOREACH q IN ARRAY ARRAY['urgent', 'work'] LOOP
         FOR s IN SELECT w.run FROM glee.submission w
             WHERE w.tenant = admit.tenant AND w.queue = q AND w.msg IS NULL AND w.ended IS NULL ORDER BY w.n
@@ -124,7 +144,7 @@ END $$;
 CREATE FUNCTION glee.claim(worker text, OUT run text, OUT fence int) RETURNS record
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    q text; m record; s glee.submission; f glee.fleet;
+    q text; m record; s glee.submission; f glee.fleet; over text;
 BEGIN
     SELECT * INTO f FROM glee.fleet;
     FOREACH q IN ARRAY ARRAY['urgent', 'work'] LOOP
@@ -138,7 +158,8 @@ BEGIN
                 PERFORM pgmq.delete(q, m.msg_id);
                 CONTINUE;
             END IF;
-            IF s.stopped IS NOT NULL OR m.read_ct > f.claims THEN
+            over := glee.over_budget(s.tenant);
+            IF s.stopped IS NOT NULL OR m.read_ct > f.claims OR over IS NOT NULL THEN
                 -- The message and the submission are locked, so nothing waits for the places here: a later claim ends
                 -- the run.
                 PERFORM 1 FROM glee.places p WHERE p.tenant = s.tenant FOR NO KEY UPDATE SKIP LOCKED;
@@ -149,6 +170,8 @@ BEGIN
             ELSIF m.read_ct > f.claims THEN
                 PERFORM glee.close(m.run, 4, format('%s workers took it, and none of them ended it', f.claims)
                     || coalesce(E'\n' || s.failed, ''));
+            ELSIF over IS NOT NULL THEN
+                PERFORM glee.close(m.run, 75, over);
             ELSE
                 UPDATE glee.submission w SET fence = m.read_ct, worker = claim.worker, waits_for = NULL,
                     until = clock_timestamp() + f.lease WHERE w.run = m.run;
@@ -305,6 +328,15 @@ END $$;
 CREATE FUNCTION glee.limit_vendor(vendor text, permits int) RETURNS void LANGUAGE sql AS $$
     INSERT INTO glee.vendor (name, permits) VALUES (vendor, permits)
         ON CONFLICT (name) DO UPDATE SET permits = EXCLUDED.permits
+$$;
+
+-- Sets what the runs of a tenant may cost in a month, in USD; NULL: any amount. Returns nothing if there is no such tenant.
+-- Only the owner may.
+CREATE FUNCTION glee.limit_tenant(tenant name, month_usd numeric) RETURNS SETOF name LANGUAGE sql AS $$
+    INSERT INTO glee.places AS p (tenant, month_usd)
+        SELECT limit_tenant.tenant, limit_tenant.month_usd WHERE limit_tenant.tenant = 'glee_reader'
+            OR EXISTS (SELECT 1 FROM glee.tenant t WHERE t.role = limit_tenant.tenant)
+        ON CONFLICT (tenant) DO UPDATE SET month_usd = EXCLUDED.month_usd RETURNING p.tenant
 $$;
 
 -- The log of the repository of a run, for the worker that carries it.

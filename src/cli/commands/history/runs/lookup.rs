@@ -65,9 +65,14 @@ pub(crate) fn submitted(state: &SubmissionState) -> String {
             waits_for: Some(vendor),
         } => format!("works on {worker}, waits for {vendor}"),
         SubmissionState::Stopping => "is being stopped".to_owned(),
-        SubmissionState::Ended { exit, .. } => {
+        SubmissionState::Ended { exit, failed } => {
             let exit = ExitReason::with_code(u8::try_from(*exit).unwrap_or(u8::MAX));
-            how(Some(exit), false).to_owned()
+            let how = how(Some(exit), false);
+            match failed {
+                // Only the queue knows the budget of a tenant.
+                Some(why) if exit == ExitReason::Budget => format!("{how}: {why}"),
+                _ => how.to_owned(),
+            }
         }
     }
 }

@@ -80,7 +80,7 @@ pub(crate) fn wait(
     match failed {
         None => Ok(exit),
         Some(failed) => {
-            let message = format!("the worker could not end run {}: {failed}", run.short());
+            let message = format!("run {} did not come to its end: {failed}", run.short());
             Err(CommandError::new(exit, anyhow::Error::msg(message)))
         }
     }
