@@ -206,11 +206,11 @@ fn a_role_does_to_the_queue_what_is_its_own() {
         ),
         (
             "wim",
-            "SELECT glee.append(1, 0, '{x}', '{1}', '{now}', '{\"{}\"}', '{h}', '{}')",
+            "SELECT glee.append(1, 0, '', '{x}', '{1}', '{now}', '{\"{}\"}', '{h}', '{}')",
         ),
         (
             "wim",
-            "SELECT glee.add(1, 0, '{x}', '{1}', '{now}', '{\"{}\"}', '{h}', '{}')",
+            "SELECT glee.add(1, 0, '', '{x}', '{1}', '{now}', '{\"{}\"}', '{h}', '{}')",
         ),
         (
             "wim",
@@ -228,7 +228,7 @@ fn a_role_does_to_the_queue_what_is_its_own() {
         ("sue", "UPDATE glee.fleet SET lease = '1 d'"),
         (
             "sue",
-            "SELECT glee.append(1, 0, '{x}', '{1}', '{now}', '{\"{}\"}', '{h}', '{}')",
+            "SELECT glee.append(1, 0, '', '{x}', '{1}', '{now}', '{\"{}\"}', '{h}', '{}')",
         ),
         (
             "wren",
@@ -256,7 +256,7 @@ fn a_role_does_to_the_queue_what_is_its_own() {
     assert_eq!(again, format!("{run}|2"));
     assert_eq!(with("SELECT glee.renew(RUN, 1)"), Ok(String::new()));
     for sql in [
-        "SELECT glee.claim_append(RUN, 1, 0, '{x}', '{1}', '{2026-01-01T00:00:00Z}', '{\"{}\"}', '{h}', '{}')",
+        "SELECT glee.claim_append(RUN, 1, 0, '', '{x}', '{1}', '{2026-01-01T00:00:00Z}', '{\"{}\"}', '{h}', '{}')",
         "SELECT glee.claim_records(RUN, 1, 1, 10)",
         "SELECT glee.claimed(RUN, 1)",
         "SELECT glee.permit(RUN, 1, 'claude', 'c')",

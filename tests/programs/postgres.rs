@@ -90,6 +90,16 @@ impl Postgres {
         self.programs.join(name)
     }
 
+    /// The id of the server's first process.
+    pub(crate) fn id(&self) -> i32 {
+        let file = fs::read_to_string(self.folder.path().join("data/postmaster.pid"));
+        let file = file.expect("the server runs");
+        file.lines()
+            .next()
+            .and_then(|id| id.parse().ok())
+            .expect("an id")
+    }
+
     fn run(&self, program: &str, args: &[&str]) {
         let mut command = Command::new(self.programs.join(program));
         command

@@ -122,6 +122,26 @@ fn machines_that_record_at_once_share_their_numbers() {
     assert!(heads.iter().all(|head| *head == heads[0]), "{heads:?}");
 }
 
+/// A process has the copy of its machine while it appends, and another one may have the log while it waits for the copy.
+#[test]
+fn processes_of_a_machine_record_at_once() {
+    let Some((_postgres, address)) = server() else {
+        return;
+    };
+    let (one, other) = (machine(&address), machine(&address));
+    for machine in [&one, &other] {
+        machine.write("app.py", EVIL);
+    }
+    let reviews = [&one, &one, &one, &other, &one, &other]
+        .map(|machine| started(machine, &["review", "--no-input", "--full"]));
+    for review in reviews {
+        assert_eq!(ended(review), 1);
+    }
+    assert_eq!(head(&one), head(&other));
+    let runs = json(&other.glee(&["runs", "--all", "--json"]));
+    assert_eq!(runs.as_array().map(Vec::len), Some(6), "{runs}");
+}
+
 pub(crate) fn started(machine: &Sandbox, args: &[&str]) -> Child {
     machine
         .command(args)

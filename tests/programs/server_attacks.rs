@@ -20,8 +20,8 @@ const TABLES: [&str; 9] = [
     "version",
 ];
 
-const NO_VIEWS: &str =
-    r#"'{"all": false, "runs": [], "disputes": [], "tallies": [], "months": []}'"#;
+/// The newest event of the first repository, as `glee.append` takes it.
+const NEWEST: &str = "(SELECT events FROM glee.repository WHERE id = 1), (SELECT hash FROM glee.repository WHERE id = 1)";
 
 /// A server with a repository of acme (1) and one of beta (2), each with a run and a settled dispute.
 fn scene() -> Option<Postgres> {
@@ -92,12 +92,10 @@ fn no_role_does_what_is_not_its_own() {
     }
     let append = |repository: u8, base: &str, runs: &str, seqs: &str| {
         format!(
-            "SELECT glee.append({repository}, ({base}), {runs}, {seqs}, '{{now}}', '{{\"{{}}\"}}', '{{h}}', {NO_VIEWS})"
+            "SELECT glee.append({repository}, {base}, {runs}, {seqs}, '{{now}}', '{{\"{{}}\"}}', '{{h}}', NULL)"
         )
     };
-    let newest =
-        |repository: u8| format!("SELECT events FROM glee.repository WHERE id = {repository}");
-    let of_beta = &append(2, "11", "'{x}'", "'{1}'");
+    let of_beta = &append(2, "11, 'h'", "'{x}'", "'{1}'");
     let attacks = [
         // Changes of what is one's own.
         (
@@ -117,27 +115,17 @@ fn no_role_does_what_is_not_its_own() {
         ),
         (
             "ann",
-            &append(1, "0", "'{x}'", "'{1}'"),
-            "is not the newest one",
-        ),
-        (
-            "ann",
-            &append(1, &newest(1), "'{x}'", "'{7}'"),
+            &append(1, NEWEST, "'{x}'", "'{7}'"),
             "run x has no event 6",
         ),
         (
             "ann",
-            &append(
-                1,
-                &newest(1),
-                "(SELECT array_agg(id) FROM glee.run)",
-                "'{1}'",
-            ),
+            &append(1, NEWEST, "(SELECT array_agg(id) FROM glee.run)", "'{1}'"),
             "duplicate key",
         ),
         (
             "ann",
-            &append(1, &newest(1), "NULL", "NULL"),
+            &append(1, NEWEST, "NULL", "NULL"),
             "violates not-null constraint",
         ),
         // Across tenants.
@@ -160,7 +148,7 @@ fn no_role_does_what_is_not_its_own() {
         ),
         (
             "eve",
-            &append(1, &newest(1), "'{x}'", "'{1}'"),
+            &append(1, NEWEST, "'{x}'", "'{1}'"),
             "permission denied for function append",
         ),
         (
@@ -242,6 +230,24 @@ fn no_role_does_what_is_not_its_own() {
     for (role, sql, why) in attacks {
         refused(role, sql, why);
     }
+    // What does not follow the newest event, and what comes while another process holds the log, is not appended.
+    for newest in ["0, ''", "11, 'h'"] {
+        let behind = append(1, newest, "'{x}'", "'{1}'");
+        assert_eq!(postgres.sql_as("ann", "glee", &behind), Ok("f".to_owned()));
+    }
+    let holds = "BEGIN; SELECT glee.hold(1); SELECT pg_sleep(60)";
+    let mut holder = postgres.psql("ann", "glee").args(["-c", holds]).spawn();
+    let sleeping = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
+    while postgres.sql("glee", sleeping) == "0" {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let held = append(1, NEWEST, "'{x}'", "'{1}'");
+    assert_eq!(postgres.sql_as("ann", "glee", &held), Ok("f".to_owned()));
+    holder
+        .as_mut()
+        .expect("psql starts")
+        .kill()
+        .expect("it runs");
     assert_eq!(state(&postgres), before);
 }
 
@@ -325,13 +331,14 @@ fn what_a_role_appends_bears_its_name() {
     let append = r#"CREATE TEMP TABLE event (LIKE glee.event);
          CREATE FUNCTION public.cardinality(text[]) RETURNS int LANGUAGE sql AS 'SELECT 0';
          SET search_path = pg_temp, public, pg_catalog; SET ROLE glee_writer;
-         SELECT glee.append(1, (SELECT events FROM glee.repository WHERE id = 1), '{x}', '{1}', '{now}', '{"{}"}', '{h}',
+         SELECT glee.append(1, NEWEST, '{x}', '{1}', '{now}', '{"{}"}', '{h}',
              '{"all": true, "repository": 2, "runs": [],
                 "disputes": [{"repository": 2, "number": 9, "opened": "2026-01-01T00:00:00Z", "open": true, "raisers": [], "body": ""}],
                 "tallies": [{"repository": 2, "kind": "all", "name": [""], "day": "2026-01-01", "counts": [1]}], "months": []}')"#;
     let others = "SELECT md5(string_agg(t::text, '' ORDER BY t::text)) FROM glee.tally t WHERE repository = 2";
     let before = postgres.sql("glee", others);
-    assert_eq!(postgres.sql_as("ann", "glee", append), Ok(String::new()));
+    let append = append.replace("NEWEST", NEWEST);
+    assert_eq!(postgres.sql_as("ann", "glee", &append), Ok("t".to_owned()));
     let newest = "SELECT repository, by FROM glee.event WHERE run = 'x'";
     assert_eq!(postgres.sql("glee", newest), "1|ann");
     let disputes =

@@ -1,22 +1,17 @@
-//! A server with the disputes and events of a large organisation: how long it takes to answer, and to append.
+//! A server with the disputes and events of a large organisation: how long it takes to answer.
 //!
 //! `LOAD` is a fraction: 1 stands for 1,000,000 disputes, 10,000,000 events and the sums of a year, in 1,000 repositories
 //! of 50 tenants. It is 0.1 by default, and takes about 10 GB of disk space at 1.
 
 use std::io::Write as _;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Instant;
-
-use serde_json::json;
 
 use crate::postgres::Postgres;
 use crate::server::server;
 use crate::support::{Output, Sandbox};
 
 const TENANTS: usize = 50;
-
-/// What a real event takes, in bytes.
-const EVENT: usize = 3600;
 
 #[test]
 #[ignore = "it loads gigabytes"]
@@ -180,92 +175,4 @@ fn copy(postgres: &Postgres, table: &str, rows: &str) {
         into.is_ok_and(|status| status.success())
             && from.wait().is_ok_and(|status| status.success())
     );
-}
-
-#[test]
-#[ignore = "it takes half a minute"]
-fn appends_are_as_fast_as_plain_ones() {
-    let Some((postgres, _)) = server() else {
-        return;
-    };
-    // Both wait for the disk, as they do in service.
-    postgres.crash();
-    postgres.up_with("on");
-    postgres.sql(
-        "glee",
-        "INSERT INTO glee.repository (tenant, title) VALUES ('glee_reader', 'one')",
-    );
-    let plain = appended(
-        &postgres,
-        "SELECT events FROM glee.repository WHERE id = 1 FOR UPDATE \\gset
-         SELECT id, run, seq, at, body, prev, hash FROM glee.event WHERE repository = 1 AND id >= :events ORDER BY id LIMIT 500;
-         INSERT INTO glee.event (repository, id, run, seq, at, body, prev, hash)
-             VALUES (1, :events + 1, 'run', :events + 1, '2026-01-01T00:00:00.000000Z', :body, 'prev', 'hash');
-         UPDATE glee.repository SET events = events + 1, hash = 'hash' WHERE id = 1;",
-    );
-    let glee = appended(
-        &postgres,
-        "SELECT glee.hold(1);
-         SELECT events FROM glee.repository WHERE id = 1 \\gset
-         SELECT id, run, seq, at, body, prev, hash FROM glee.event WHERE repository = 1 AND id >= :events ORDER BY id LIMIT 500;
-         SELECT glee.append(1, :events, '{run}', ARRAY[:events + 1]::bigint[], '{2026-01-01T00:00:00.000000Z}', ARRAY[:body],
-             '{hash}', :views);",
-    );
-    let share = glee / plain;
-    say(&format!(
-        "plain appends {plain:.0}/s, with functions and views {glee:.0}/s: {:.0}%",
-        share * 100.0
-    ));
-    assert!(share >= 0.8, "{share}");
-}
-
-/// How many transactions with the statements a client makes in a second. Each appends an event of a real one's size, with the
-/// sums that an answer of a reviewer changes.
-fn appended(postgres: &Postgres, statements: &str) -> f64 {
-    let script = tempfile::NamedTempFile::new().expect("a file");
-    std::fs::write(script.path(), format!("BEGIN;\n{statements}\nCOMMIT;\n"))
-        .expect("a written file");
-    let counts = [12_345; 22];
-    let row =
-        |kind| json!({ "kind": kind, "name": ["name"], "day": "2026-01-01", "counts": counts });
-    let [days, months] = [
-        &["all", "reviewer", "model", "call"][..],
-        &["all", "reviewer", "model"],
-    ]
-    .map(|kinds| kinds.iter().map(row).collect::<Vec<_>>());
-    let views =
-        json!({ "all": false, "runs": [], "disputes": [], "tallies": days, "months": months });
-    let mut pgbench = Command::new(postgres.program("pgbench"));
-    pgbench.args(["-n", "-M", "prepared", "-T", "10"]);
-    pgbench.args([
-        "-D",
-        &format!("body={}", noise(EVENT)),
-        "-D",
-        &format!("views={views}"),
-        "-f",
-    ]);
-    let output = pgbench
-        .arg(script.path())
-        .arg(postgres.address("postgres", "glee"))
-        .output()
-        .expect("pgbench starts");
-    let text = String::from_utf8_lossy(&output.stdout);
-    let rate = text
-        .lines()
-        .find_map(|line| line.strip_prefix("tps = ")?.split(' ').next()?.parse().ok());
-    rate.unwrap_or_else(|| panic!("{output:?}"))
-}
-
-/// Text that lz4 makes hardly smaller.
-fn noise(bytes: usize) -> String {
-    let mut state = 49_u64;
-    let mut letter = || {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        char::from(
-            b"abcdefghijklmnopqrstuvwxyz012345"[usize::try_from(state >> 59).expect("5 bits")],
-        )
-    };
-    (0..bytes).map(|_| letter()).collect()
 }

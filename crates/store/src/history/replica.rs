@@ -1,11 +1,13 @@
 //! The database that follows the log of a server. It has the same records, with the same numbers and the same hash
 //! chain, and its views are derived from them as those of a history without a server are.
 //!
-//! A write holds the log, so that no other machine appends meanwhile, and brings the replica up to date before it
-//! allocates a number. Therefore numbers never clash, and a write decides on all that was recorded before it.
+//! A write allocates numbers and decides on what the replica has, and the log takes its records only if they follow the
+//! newest one. If they do not, the next attempt holds the log, so that no other machine appends meanwhile, and brings the
+//! replica up to date first. Therefore numbers never clash, and a write decides on all that was recorded before it.
 
 use std::fs;
 use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -18,7 +20,7 @@ use super::{JournalError, chain, changed_rows};
 use crate::history::columns::json;
 use crate::history::projections::{self, VIEWS};
 use crate::history::redacted;
-use crate::history::shared_log::{Log, LogRecord, SharedLogError};
+use crate::history::shared_log::{Head, Log, LogRecord, SharedLogError};
 use crate::history::store::{Journal, REPLICA};
 use glee_model::domain::RunId;
 use glee_model::domain::event::{Event, EventKind, RunEvent};
@@ -64,6 +66,11 @@ impl Journal {
             log: Some(log),
             ..opened?
         };
+        // What a crash of the machine takes from the replica is fetched again.
+        journal
+            .db
+            .pragma_update(None, "synchronous", "NORMAL")
+            .map_err(|error| journal.fault(error))?;
         changed_rows::note(&journal.db).map_err(|error| journal.fault(error))?;
         journal.catch_up()?;
         Ok(journal)
@@ -74,7 +81,7 @@ impl Journal {
         let Some(log) = &self.log else {
             return Ok(());
         };
-        follow(&mut self.db, log.as_ref(), &self.path)
+        follow(&mut self.db, log.as_ref(), &self.path).map(drop)
     }
 
     /// Whether the run was made on another machine.
@@ -114,35 +121,47 @@ impl Journal {
                     thread::sleep(pause);
                     pause = (pause * 2).min(LONGEST_PAUSE);
                 }
-                ended => {
-                    self.is_given_up &= ended.is_err();
-                    return ended;
+                Ok(None) => {}
+                Ok(Some(result)) => {
+                    self.is_given_up = false;
+                    return Ok(result);
                 }
+                Err(error) => return Err(error),
             }
         }
     }
 
+    /// Does the work on the replica, and appends what it records to the log. The log is not held, unless others append, too,
+    /// because it refuses what does not follow its newest record. Returns `None` if it did: the next attempt holds it.
     fn attempt<T>(
         &mut self,
         run: &RunId,
         work: &mut impl FnMut(&mut Tail<'_>) -> rusqlite::Result<T>,
         unconfirmed: &mut Option<Unconfirmed<T>>,
-    ) -> Result<T, JournalError> {
+    ) -> Result<Option<T>, JournalError> {
         let Self {
             log: Some(log),
             db,
             path,
             redacts,
+            holds_log,
             ..
         } = self
         else {
             unreachable!("only a journal with a log writes to it");
         };
-        let wants_all = log.begin()?;
-        // From here on, an early return releases the log.
-        let held = Held(log.as_ref());
-        follow(db, log.as_ref(), path)?;
+        let log = log.as_ref();
         let fault = |error| fault(path, error);
+        let is_held = mem::replace(holds_log, true);
+        let mut wants_all = false;
+        let mut held = None;
+        let mut was_behind = false;
+        if is_held {
+            wants_all = log.begin()?;
+            // From here on, an early return releases the log.
+            held = Some(Held(log));
+            was_behind = follow(db, log, path)?;
+        }
         let tx = db
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(fault)?;
@@ -152,25 +171,38 @@ impl Journal {
                 .and_then(|mut found| found.exists([&hash]))
                 .map_err(fault)?
         {
-            return Ok(result);
+            return Ok(Some(result));
         }
-        let (base, _) = newest(&tx).map_err(fault)?;
+        let newest = newest(&tx).map_err(fault)?;
         changed_rows::forget(&tx).map_err(fault)?;
         let (result, _) = write_in(&tx, run, *redacts, work).map_err(fault)?;
-        let records = records_after(&tx, base).map_err(fault)?;
+        let records = records_after(&tx, newest.events).map_err(fault)?;
         let Some(last) = records.last() else {
-            return Ok(result);
+            // What was decided holds if the replica was up to date.
+            return Ok(is_held.then_some(result));
         };
         let views = changed_rows::views(&tx, wants_all).map_err(fault)?;
-        if let Err(error) = log.commit(&records, &views) {
-            let hash = last.hash.clone();
-            *unconfirmed = Some(Unconfirmed { result, hash });
-            return Err(error.into());
+        let appended = log.append(&newest, &records, &views);
+        let committed = match (&appended, held) {
+            (Ok(true), Some(held)) => {
+                mem::forget(held);
+                log.commit()
+            }
+            _ => Ok(()),
+        };
+        match appended.and_then(|is_appended| committed.map(|()| is_appended)) {
+            Ok(true) => {}
+            Ok(false) => return Ok(None),
+            Err(error) => {
+                let hash = last.hash.clone();
+                *unconfirmed = Some(Unconfirmed { result, hash });
+                return Err(error.into());
+            }
         }
-        std::mem::forget(held);
         // Without this commit, the records are fetched again.
         tx.commit().map_err(fault)?;
-        Ok(result)
+        *holds_log = was_behind;
+        Ok(Some(result))
     }
 
     /// Keeps the answers among the events that the server could not take, beside the transcripts of the run.
@@ -239,21 +271,24 @@ impl Drop for Held<'_> {
     }
 }
 
-/// Brings a replica up to date. If the log does not have the replica's newest record, the replica is made again.
-fn follow(db: &mut Connection, log: &dyn Log, path: &Path) -> Result<(), JournalError> {
+/// Brings a replica up to date, and returns whether it was not. If the log does not have the replica's newest record, the
+/// replica is made again.
+fn follow(db: &mut Connection, log: &dyn Log, path: &Path) -> Result<bool, JournalError> {
     let fault = |error| fault(path, error);
+    let mut was_behind = false;
     loop {
         let known = newest(db).map_err(fault)?;
-        let (events, hash) = &known;
+        let Head { events, hash } = &known;
         // The record at the cursor comes along, because its hash shows that both are the same log.
         let mut page = log.records((*events).max(1), PAGE)?;
         let is_same = *events == 0 || page.first().is_some_and(|record| record.hash == *hash);
         if is_same {
             page.retain(|record| record.id > *events);
             if page.is_empty() {
-                return Ok(());
+                return Ok(was_behind);
             }
         }
+        was_behind = true;
         let tx = db
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(fault)?;
@@ -271,9 +306,14 @@ fn follow(db: &mut Connection, log: &dyn Log, path: &Path) -> Result<(), Journal
     }
 }
 
-/// The number and the hash of the newest record.
-fn newest(db: &Connection) -> rusqlite::Result<(i64, String)> {
-    db.query_row("SELECT events, hash FROM chain", [], |row| row.try_into())
+fn newest(db: &Connection) -> rusqlite::Result<Head> {
+    db.prepare_cached("SELECT events, hash FROM chain")?
+        .query_row([], |row| {
+            Ok(Head {
+                events: row.get(0)?,
+                hash: row.get(1)?,
+            })
+        })
 }
 
 fn fold(
@@ -290,8 +330,11 @@ fn fold(
         prev,
         hash,
     } = record;
-    let (events, last) = newest(tx).map_err(&fault)?;
-    if *id != events + 1 || *prev != last || chain::link(prev, run, *seq, at, body) != *hash {
+    let last = newest(tx).map_err(&fault)?;
+    if *id != last.events + 1
+        || *prev != last.hash
+        || chain::link(prev, run, *seq, at, body) != *hash
+    {
         return Err(SharedLogError::Altered(*id).into());
     }
     let unknown = |_| SharedLogError::Unknown(*id);

@@ -22,6 +22,13 @@ pub struct LogRecord {
     pub hash: String,
 }
 
+/// The number and the hash of the newest record; 0 and nothing in an empty log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Head {
+    pub events: i64,
+    pub hash: String,
+}
+
 /// The names by which machines recognise a repository.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RepositoryNames {
@@ -108,11 +115,19 @@ pub struct SharedTally {
 /// The log of one repository.
 pub trait Log: fmt::Debug + Send {
     /// Holds the log, until [`Self::commit`] or [`Self::release`]. Waits while another process holds it. Returns whether the
-    /// next commit has to bring all rows of the views.
+    /// next append has to bring all rows of the views.
     fn begin(&self) -> Result<bool, SharedLogError>;
-    /// Appends records after the newest one, with the rows of the views that they change, and releases the log. All or none
-    /// is recorded; after an error of the connection, either may be the case.
-    fn commit(&self, records: &[LogRecord], views: &SharedViews) -> Result<(), SharedLogError>;
+    /// Appends records after `newest`, with the rows of the views that they change. Returns false, and appends nothing, if
+    /// `newest` is not the newest record, if another process holds the log, or if the log wants all rows of the views. All or
+    /// none is recorded; after an error of the connection, either may be the case. The log need not be held.
+    fn append(
+        &self,
+        newest: &Head,
+        records: &[LogRecord],
+        views: &SharedViews,
+    ) -> Result<bool, SharedLogError>;
+    /// Records what was appended since [`Self::begin`], and releases the log.
+    fn commit(&self) -> Result<(), SharedLogError>;
     fn release(&self);
     /// Returns at most `most` records in their order, beginning with the record `first`.
     fn records(&self, first: i64, most: u32) -> Result<Vec<LogRecord>, SharedLogError>;

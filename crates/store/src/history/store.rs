@@ -14,6 +14,8 @@ pub struct Journal {
     pub path: PathBuf,
     /// The log of a server, which the database follows.
     pub(super) log: Option<Box<dyn Log>>,
+    /// Whether the next write holds the log before it works, because others append to it, too.
+    pub(super) holds_log: bool,
     /// Whether the server stayed away for longer than a run waits.
     pub(super) is_given_up: bool,
 }
@@ -26,6 +28,7 @@ impl Journal {
             db,
             path,
             log: None,
+            holds_log: false,
             is_given_up: false,
         }
     }

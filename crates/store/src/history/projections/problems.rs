@@ -70,10 +70,15 @@ impl Problems<'_> {
     /// Adds the contributions of `problems` to the tables `tally` and `pair` if `sign` is 1, and subtracts the
     /// contributions if `sign` is -1.
     pub(crate) fn add(&self, problems: &BTreeSet<i64>, sign: i64) -> rusqlite::Result<()> {
-        for sum in [TALLY, PAIR] {
-            let mut sum = self.db.prepare_cached(sum)?;
-            for number in problems {
-                sum.execute([number, &sign])?;
+        // The sums read a dozen tables, also for a new problem, which contributes nothing yet.
+        let mut counted = self
+            .db
+            .prepare_cached("SELECT 1 FROM counted WHERE number = ?1")?;
+        for number in problems {
+            if counted.exists([number])? {
+                for sum in [TALLY, PAIR] {
+                    self.db.prepare_cached(sum)?.execute([number, &sign])?;
+                }
             }
         }
         Ok(())

@@ -12,13 +12,15 @@ use std::{fmt, io, thread};
 
 use postgres::config::{Host, SslMode};
 use postgres::error::SqlState;
-use postgres::types::ToSql;
+use postgres::types::{ToSql, Type};
 use postgres::{Client, Config, Error, NoTls, Row};
 use rustls::{ClientConfig, RootCertStore};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::history::columns::json;
-use crate::history::shared_log::{Log, LogRecord, RepositoryNames, SharedLogError, SharedViews};
+use crate::history::shared_log::{
+    Head, Log, LogRecord, RepositoryNames, SharedLogError, SharedViews,
+};
 use crate::history::submission::CarriedRun;
 use glee_model::domain::RunId;
 
@@ -339,10 +341,12 @@ impl Log for ServerLog {
         self.ask(|client| {
             client.batch_execute("BEGIN")?;
             let held = match &self.carried {
-                Some(CarriedRun { run, fence }) => {
-                    client.query_one("SELECT glee.claim_hold($1, $2)", &[&run.0, fence])
-                }
-                None => client.query_one("SELECT glee.hold($1)", &[&self.repository]),
+                Some(CarriedRun { run, fence }) => client.query_typed_one(
+                    "SELECT glee.claim_hold($1, $2)",
+                    &[(&run.0, Type::TEXT), (fence, Type::INT4)],
+                ),
+                None => client
+                    .query_typed_one("SELECT glee.hold($1)", &[(&self.repository, Type::INT4)]),
             };
             if held.is_err() {
                 // Without it, the connection would stay in a failed transaction.
@@ -352,40 +356,47 @@ impl Log for ServerLog {
         })
     }
 
-    fn commit(&self, records: &[LogRecord], views: &SharedViews) -> Result<(), SharedLogError> {
+    fn append(
+        &self,
+        newest: &Head,
+        records: &[LogRecord],
+        views: &SharedViews,
+    ) -> Result<bool, SharedLogError> {
         fn column<'a, T>(records: &'a [LogRecord], of: impl Fn(&'a LogRecord) -> T) -> Vec<T> {
             records.iter().map(of).collect()
         }
-        let Some(first) = records.first() else {
-            self.release();
-            return Ok(());
-        };
-        let base = first.id - 1;
+        let Head { events, hash } = newest;
         let runs = column(records, |record| &record.run);
         let seqs = column(records, |record| record.seq);
         let ats = column(records, |record| &record.at);
         let bodies = column(records, |record| &record.body);
         let hashes = column(records, |record| &record.hash);
-        let views = json(views);
-        // The function checks that `base` is the newest record, so a hold that was lost meanwhile does no harm.
-        self.ask(|client| {
-            let values: [&(dyn ToSql + Sync); 7] =
-                [&base, &runs, &seqs, &ats, &bodies, &hashes, &views];
-            match &self.carried {
-                Some(CarriedRun { run, fence }) => {
-                    let sql =
-                        "SELECT glee.claim_append($1, $2, $3, $4, $5, $6, $7, $8, $9::text::jsonb)";
-                    let carried: [&(dyn ToSql + Sync); 2] = [&run.0, fence];
-                    client.query_one(sql, &[&carried[..], &values].concat())?;
-                }
-                None => {
-                    let sql = "SELECT glee.append($1, $2, $3, $4, $5, $6, $7, $8::text::jsonb)";
-                    let repository: [&(dyn ToSql + Sync); 1] = [&self.repository];
-                    client.query_one(sql, &[&repository[..], &values].concat())?;
-                }
-            }
-            client.batch_execute("COMMIT")
-        })
+        let views = (*views != SharedViews::default()).then(|| json(views));
+        let (function, log) = match &self.carried {
+            Some(CarriedRun { run, fence }) => (
+                "claim_append($9, $10, ",
+                vec![(&run.0 as _, Type::TEXT), (fence as _, Type::INT4)],
+            ),
+            None => ("append($9, ", vec![(&self.repository as _, Type::INT4)]),
+        };
+        let sql = format!("SELECT glee.{function}$1, $2, $3, $4, $5, $6, $7, $8::text::jsonb)");
+        let mut values: Vec<(&(dyn ToSql + Sync), Type)> = vec![
+            (events, Type::INT8),
+            (hash, Type::TEXT),
+            (&runs, Type::TEXT_ARRAY),
+            (&seqs, Type::INT8_ARRAY),
+            (&ats, Type::TEXT_ARRAY),
+            (&bodies, Type::TEXT_ARRAY),
+            (&hashes, Type::TEXT_ARRAY),
+            (&views, Type::TEXT),
+        ];
+        values.extend(log);
+        // One message there and one back.
+        self.ask(|client| client.query_typed_one(&sql, &values)?.try_get(0))
+    }
+
+    fn commit(&self) -> Result<(), SharedLogError> {
+        self.ask(|client| client.batch_execute("COMMIT"))
     }
 
     fn release(&self) {
@@ -399,14 +410,14 @@ impl Log for ServerLog {
         let most = i64::from(most);
         self.ask(|client| {
             let rows = match &self.carried {
-                Some(CarriedRun { run, fence }) => client.query(
+                Some(CarriedRun { run, fence }) => client.query_typed(
                     "SELECT id, run, seq, at, body, prev, hash FROM glee.claim_records($1, $2, $3, $4)",
-                    &[&run.0, fence, &first, &most],
+                    &[(&run.0, Type::TEXT), (fence, Type::INT4), (&first, Type::INT8), (&most, Type::INT8)],
                 )?,
-                None => client.query(
+                None => client.query_typed(
                     "SELECT id, run, seq, at, body, prev, hash FROM glee.event
                         WHERE repository = $1 AND id >= $2 ORDER BY id LIMIT $3",
-                    &[&self.repository, &first, &most],
+                    &[(&self.repository, Type::INT4), (&first, Type::INT8), (&most, Type::INT8)],
                 )?,
             };
             rows.iter().map(record).collect()

@@ -346,19 +346,19 @@ DECLARE
     s glee.submission := glee.carried(run, fence);
     stale bool;
 BEGIN
-    SELECT r.stale INTO stale FROM glee.repository r WHERE r.id = s.repository FOR UPDATE;
+    SELECT r.stale INTO stale FROM glee.repository r WHERE r.id = s.repository FOR NO KEY UPDATE;
     RETURN stale;
 END $$;
 
 CREATE FUNCTION glee.claim_append(
-    run text, fence int, base bigint, runs text[], seqs bigint[], ats text[], bodies text[], hashes text[],
-    views jsonb
-) RETURNS void
+    run text, fence int, base bigint, head text, runs text[], seqs bigint[], ats text[], bodies text[],
+    hashes text[], views jsonb
+) RETURNS bool
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     s glee.submission := glee.carried(run, fence);
 BEGIN
-    PERFORM glee.add(s.repository, base, runs, seqs, ats, bodies, hashes, views);
+    RETURN glee.add(s.repository, base, head, runs, seqs, ats, bodies, hashes, views);
 END $$;
 
 CREATE FUNCTION glee.claim_records(run text, fence int, first bigint, most bigint) RETURNS SETOF glee.event

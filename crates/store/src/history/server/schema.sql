@@ -182,36 +182,47 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     stale bool;
 BEGIN
-    SELECT r.stale INTO stale FROM glee.repository r WHERE r.id = hold.repository AND glee.sees(r.tenant) FOR UPDATE;
+    SELECT r.stale INTO stale FROM glee.repository r
+        WHERE r.id = hold.repository AND glee.sees(r.tenant) FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'there is no repository %', repository USING ERRCODE = 'insufficient_privilege';
     END IF;
     RETURN stale;
 END $$;
 
--- Appends events after the event `base`, which is the newest one, and keeps the rows of the views that they change. Each
--- array has an item an event. No program but the machines' reads the bodies.
+-- Appends events after the event `base`, whose hash is `head`, and keeps the rows of the views that they change; NULL: they
+-- change none. Each array has an item an event. No program but the machines' reads the bodies. Returns false, and does
+-- nothing, if another event is the newest one, if another transaction holds the log, or if the views are stale and `views`
+-- has not all rows.
 CREATE FUNCTION glee.append(
-    repository int, base bigint, runs text[], seqs bigint[], ats text[], bodies text[], hashes text[], views jsonb
-) RETURNS void
+    repository int, base bigint, head text, runs text[], seqs bigint[], ats text[], bodies text[], hashes text[],
+    views jsonb
+) RETURNS bool
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    PERFORM glee.hold(repository);
-    PERFORM glee.add(repository, base, runs, seqs, ats, bodies, hashes, views);
+    IF NOT EXISTS (SELECT 1 FROM glee.repository r WHERE r.id = append.repository AND glee.sees(r.tenant)) THEN
+        RAISE EXCEPTION 'there is no repository %', repository USING ERRCODE = 'insufficient_privilege';
+    END IF;
+    RETURN glee.add(repository, base, head, runs, seqs, ats, bodies, hashes, views);
 END $$;
 
--- What `append` does, without the check that the role sees the repository. No role may call it.
+-- What `append` does, without the check that the role sees the repository. No role may call it, and who does has set the
+-- `search_path`.
 CREATE FUNCTION glee.add(
-    repository int, base bigint, runs text[], seqs bigint[], ats text[], bodies text[], hashes text[], views jsonb
-) RETURNS void
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+    repository int, base bigint, head text, runs text[], seqs bigint[], ats text[], bodies text[], hashes text[],
+    views jsonb
+) RETURNS bool
+LANGUAGE plpgsql AS $$
 DECLARE
-    head text; i int;
+    i int; brings_all bool := coalesce((views -> 'all')::bool, false);
 BEGIN
-    SELECT r.hash INTO head FROM glee.repository r
-        WHERE r.id = add.repository AND r.events = base FOR UPDATE;
+    -- Whoever calls holds the database of its machine, for which a process that holds the log may wait. So nothing waits
+    -- for the log here.
+    PERFORM 1 FROM glee.repository r
+        WHERE r.id = add.repository AND r.events = base AND r.hash = head AND (brings_all OR NOT r.stale)
+        FOR NO KEY UPDATE SKIP LOCKED;
     IF NOT FOUND THEN
-        RAISE EXCEPTION 'event % is not the newest one of repository %', base, repository;
+        RETURN false;
     END IF;
     FOR i IN 1 .. cardinality(bodies) LOOP
         IF seqs[i] > 1 AND NOT EXISTS (SELECT 1 FROM glee.event e
@@ -222,10 +233,12 @@ BEGIN
             VALUES (add.repository, base + i, runs[i], seqs[i], ats[i], bodies[i], head, hashes[i]);
         head := hashes[i];
     END LOOP;
-    UPDATE glee.repository r
-        SET events = base + cardinality(bodies), hash = head, stale = stale AND NOT (views -> 'all')::bool
+    UPDATE glee.repository r SET events = base + cardinality(bodies), hash = head, stale = stale AND NOT brings_all
         WHERE r.id = add.repository;
-    IF (views -> 'all')::bool THEN
+    IF views IS NULL THEN
+        RETURN true;
+    END IF;
+    IF brings_all THEN
         DELETE FROM glee.dispute d WHERE d.repository = add.repository;
         DELETE FROM glee.tally t WHERE t.repository = add.repository;
         DELETE FROM glee.month m WHERE m.repository = add.repository;
@@ -248,6 +261,7 @@ BEGIN
         SELECT add.repository, n.* FROM jsonb_to_recordset(views -> 'months')
             AS n (kind text, name text[], day date, counts bigint[])
         ON CONFLICT ON CONSTRAINT month_pkey DO UPDATE SET counts = excluded.counts;
+    RETURN true;
 END $$;
 
 -- Whether a connection works on the run.
