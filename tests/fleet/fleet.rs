@@ -26,6 +26,8 @@ pub(crate) struct Fleet {
     pub(crate) world: World,
     tenants: BTreeMap<&'static str, Sandbox>,
     pub(crate) workers: Vec<Worker>,
+    /// The program of each reviewer, by its name.
+    pub(crate) reviewers: Vec<(&'static str, String)>,
 }
 
 pub(crate) struct Worker {
@@ -74,9 +76,14 @@ impl Fleet {
             sandbox.env("GLEE_SERVER", postgres.address(&role, DATABASE));
             (tenant, sandbox)
         });
+        let world = World::start();
+        let reviewers = VENDORS.iter().cycle().take(4);
         Some(Self {
             postgres,
-            world: World::start(),
+            reviewers: reviewers
+                .map(|vendor| (*vendor, world.reviewer()))
+                .collect(),
+            world,
             tenants: tenants.into(),
             workers: Vec::new(),
         })
@@ -104,9 +111,9 @@ impl Fleet {
             let mut machine = Sandbox::new();
             machine.env("GLEE_SERVER", self.postgres.address("worker", DATABASE));
             let mut agents = String::new();
-            for (number, vendor) in VENDORS.iter().cycle().take(4).enumerate() {
-                agents += &format!("  - {{name: r{number}, command: {vendor}, role: reviewer}}\n");
-                machine.program(vendor, &self.world.reviewer());
+            for (number, (command, program)) in self.reviewers.iter().enumerate() {
+                agents += &format!("  - {{name: r{number}, command: {command}, role: reviewer}}\n");
+                machine.program(command, program);
             }
             let config = machine.user_config();
             fs::create_dir_all(config.parent().expect("a folder")).expect("a folder");
@@ -279,6 +286,11 @@ impl Worker {
         }
     }
 
+    /// The processor time of the worker and of the runs that have ended, in seconds.
+    pub(crate) fn used(&self) -> f64 {
+        self.id().map(used).unwrap_or_default()
+    }
+
     fn id(&self) -> Option<i32> {
         self.child
             .as_ref()
@@ -314,6 +326,17 @@ impl Drop for Worker {
 fn signal(id: i32, signal: Signal) {
     // The process can have ended.
     let _ = kill(Pid::from_raw(id), signal);
+}
+
+/// The processor time of a process and of its children that have ended, in seconds.
+pub(crate) fn used(id: i32) -> f64 {
+    let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+    let values = stat.rsplit(") ").next().unwrap_or_default();
+    let times = values.split(' ').skip(11).take(4);
+    times
+        .filter_map(|time| time.parse::<f64>().ok())
+        .sum::<f64>()
+        / 100.0
 }
 
 fn children(of: i32) -> Vec<i32> {

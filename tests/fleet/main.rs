@@ -7,6 +7,7 @@ mod fleet;
 #[path = "../programs/postgres.rs"]
 mod postgres;
 mod queue;
+mod scale;
 #[path = "../cli/support/mod.rs"]
 mod support;
 mod world;
