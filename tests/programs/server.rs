@@ -78,6 +78,8 @@ fn what_one_machine_records_binds_on_another() {
     assert_eq!(head(&one), head(&other));
     let runs = json(&other.glee(&["runs", "--all", "--json"]));
     assert_eq!(runs.as_array().map(Vec::len), Some(2), "{runs}");
+    let shown = other.glee(&["runs", "show"]);
+    assert!(shown.stdout.contains("app.py"), "{shown}");
     for command in [
         &["runs", "resume"][..],
         &["runs", "undo"],

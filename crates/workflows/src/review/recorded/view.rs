@@ -38,7 +38,8 @@ pub fn recorded(
     run: &RunId,
 ) -> Result<Recorded, RunError> {
     let mut state = ReviewState::of(&journal.events(run)?);
-    let mut sources = Sources::new(&journal.transcripts(run)?, Redaction::ON);
+    // A folder that this made would look as if the run was made on this machine.
+    let mut sources = Sources::new(&journal.folder_of(run), Redaction::ON);
     // An error is ignored, because the code is needed only for the excerpts of the report.
     drop(sources.load(state.round(), None));
     if state.ended.is_none() && state.unmerged().next().is_some() {
