@@ -26,6 +26,8 @@ mod server_lists;
 mod server_ways;
 #[cfg(all(feature = "server", target_os = "linux"))]
 mod service;
+#[cfg(all(feature = "server", target_os = "linux"))]
+mod service_pages;
 #[path = "../cli/support/mod.rs"]
 mod support;
 mod telemetry;

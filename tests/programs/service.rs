@@ -14,7 +14,7 @@ use crate::postgres::Postgres;
 use crate::server::server;
 use crate::support::Sandbox;
 
-const SECRET: &str = "of the service";
+pub(crate) const SECRET: &str = "of the service";
 
 /// A database with the role of a service.
 fn database() -> Option<Postgres> {
@@ -30,17 +30,24 @@ fn submissions(postgres: &Postgres) -> String {
 }
 
 /// A running service.
-struct Service {
+pub(crate) struct Service {
     _machine: Sandbox,
     child: Child,
-    port: u16,
+    pub(crate) port: u16,
 }
 
 impl Service {
     fn start(postgres: &Postgres) -> Self {
+        Self::start_with(postgres, &[])
+    }
+
+    pub(crate) fn start_with(postgres: &Postgres, variables: &[(&str, &str)]) -> Self {
         let mut machine = Sandbox::new();
         machine.env("GLEE_SERVER", postgres.address("service", "glee"));
         machine.env("GLEE_WEBHOOK_SECRET", SECRET);
+        for (name, value) in variables {
+            machine.env(name, *value);
+        }
         let mut child = machine
             .command(&["serve", "--service", "--listen", "127.0.0.1:0"])
             .stdout(Stdio::piped())
@@ -72,6 +79,18 @@ impl Service {
         headers: &[(&str, &str)],
         body: &str,
     ) -> (u16, String) {
+        let (status, _, body) = self.ask(method, path, headers, body);
+        (status, body)
+    }
+
+    /// The status, the head and the body of the answer.
+    pub(crate) fn ask(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> (u16, String, String) {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("a connection");
         let mut head = format!(
             "{method} {path} HTTP/1.1\r\nHost: glee.example.org\r\nConnection: close\r\nContent-Length: {}\r\n",
@@ -89,14 +108,14 @@ impl Service {
             .split(' ')
             .nth(1)
             .and_then(|status| status.parse().ok());
-        (status.unwrap_or_default(), body.to_owned())
+        (status.unwrap_or_default(), head.to_owned(), body.to_owned())
     }
 
     fn get(&self, path: &str) -> (u16, String) {
         self.send("GET", path, &[], "")
     }
 
-    fn tell(&self, notice: &Notice<'_>) -> (u16, String) {
+    pub(crate) fn tell(&self, notice: &Notice<'_>) -> (u16, String) {
         let body = notice.body().to_string();
         let mut own = Hmac::<Sha256>::new_from_slice(SECRET.as_bytes()).expect("a key");
         own.update(body.as_bytes());
@@ -128,13 +147,13 @@ impl Drop for Service {
 }
 
 #[derive(Clone, Copy)]
-struct Notice<'a> {
-    host: &'a str,
-    number: u64,
-    head: &'a str,
-    is_open: bool,
+pub(crate) struct Notice<'a> {
+    pub(crate) host: &'a str,
+    pub(crate) number: u64,
+    pub(crate) head: &'a str,
+    pub(crate) is_open: bool,
     /// The second of its time.
-    second: u8,
+    pub(crate) second: u8,
 }
 
 impl Notice<'_> {

@@ -59,6 +59,24 @@ impl Workspace {
         })
     }
 
+    /// The tree of a history whose repository is on other machines only. `root` does not exist, so no file is read.
+    pub fn absent(root: PathBuf) -> Self {
+        Self {
+            start: root.clone(),
+            root,
+            repository: None,
+            recorded_ignores: None,
+            read_commit: None,
+            root_commit: OnceLock::new(),
+            home: None,
+        }
+    }
+
+    /// Whether the tree is on other machines only.
+    pub fn is_absent(&self) -> bool {
+        !self.root.exists()
+    }
+
     pub fn root(&self) -> &Path {
         &self.root
     }

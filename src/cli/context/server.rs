@@ -64,10 +64,11 @@ mod without {
     use glee_store::history::queries::measures::Sums;
     use glee_store::history::queue::Queue;
     use glee_store::history::shared_log::{
-        Log, LoggedDispute, LoggedRun, RepositoryNames, SharedLogError,
+        FoundRepository, Log, LoggedDispute, LoggedRun, RepositoryNames, SharedLogError,
     };
     use glee_store::history::submission::CarriedRun;
 
+    #[derive(Clone)]
     pub(crate) enum NoServer {}
 
     impl NoServer {
@@ -83,6 +84,10 @@ mod without {
             _: &RepositoryNames,
             _: bool,
         ) -> Result<Option<Box<dyn Log>>, SharedLogError> {
+            match *self {}
+        }
+
+        pub(crate) fn repository(&self, _: i32) -> Result<Option<FoundRepository>, SharedLogError> {
             match *self {}
         }
 

@@ -30,7 +30,6 @@ pub(crate) struct Access {
     single_use: Mutex<Option<Hash>>,
     session: Hash,
     cookie: String,
-    form_token: String,
     base: String,
 }
 
@@ -61,7 +60,6 @@ impl Access {
             single_use: Mutex::new(Some(hash(&sign_in.single_use))),
             session: hash(&session),
             cookie: format!("{COOKIE}={session}; Path={base}; HttpOnly; SameSite=Strict"),
-            form_token: random(),
             base,
         };
         (access, sign_in)
@@ -75,11 +73,6 @@ impl Access {
     /// To sign a browser in, the server sends this value in the header `Set-Cookie`.
     pub(crate) fn cookie(&self) -> &str {
         &self.cookie
-    }
-
-    /// The token that every form of this server contains, and that the browser sends with the form.
-    pub(crate) fn form_token(&self) -> &str {
-        &self.form_token
     }
 
     pub(crate) fn is_own_host(&self, uri: &Uri, headers: &HeaderMap) -> bool {
@@ -110,17 +103,45 @@ impl Access {
             .filter_map(|pair| pair.trim().split_once('='));
         pairs.any(|(name, value)| name == COOKIE && hash(value) == self.session)
     }
+}
 
-    /// Whether a page of this server sent the write request. `form_token` is the token that the browser sent with
-    /// the form.
-    pub(crate) fn is_own_write(&self, headers: &HeaderMap, form_token: &str) -> bool {
+/// The forms of the pages, with which a browser requests writes.
+#[derive(Debug)]
+pub(crate) struct Forms {
+    /// The token that every form contains, and that the browser sends with the form.
+    pub(crate) token: String,
+    /// How an origin of the pages begins.
+    schemes: &'static [&'static str],
+}
+
+impl Forms {
+    pub(crate) fn here() -> Self {
+        Self {
+            token: random(),
+            schemes: &["http://"],
+        }
+    }
+
+    /// The forms of a signed-in person behind a proxy, which may encrypt.
+    #[cfg(feature = "server")]
+    pub(crate) fn proxied(token: String) -> Self {
+        Self {
+            token,
+            schemes: &["https://", "http://"],
+        }
+    }
+
+    /// Whether a page of this server sent the write request. `token` is the token that the browser sent with the form.
+    pub(crate) fn is_own_write(&self, headers: &HeaderMap, token: &str) -> bool {
         let is_own_origin = match single(headers, header::ORIGIN.as_str()) {
-            Some(origin) => origin
-                .strip_prefix("http://")
-                .is_some_and(|origin| Some(origin) == single(headers, header::HOST.as_str())),
+            Some(origin) => {
+                let mut schemes = self.schemes.iter();
+                let host = schemes.find_map(|scheme| origin.strip_prefix(scheme));
+                host.is_some() && host == single(headers, header::HOST.as_str())
+            }
             None => !headers.contains_key(header::ORIGIN) && site(headers) == Some("same-origin"),
         };
-        is_own_origin && hash(form_token) == hash(&self.form_token)
+        is_own_origin && hash(token) == hash(&self.token)
     }
 }
 
@@ -219,13 +240,13 @@ mod unit_tests {
 
     #[test]
     fn a_write_needs_the_own_origin_and_the_token_of_the_form() {
-        let (access, _) = Access::new(1);
-        let token = access.form_token();
+        let forms = Forms::here();
+        let token = &forms.token;
         let host = ("host", "localhost:1");
         let own = [host, ("origin", "http://localhost:1")];
-        assert!(access.is_own_write(&headers(&own), token));
-        assert!(access.is_own_write(&headers(&[host, ("sec-fetch-site", "same-origin")]), token));
-        assert!(!access.is_own_write(&headers(&own), ""));
+        assert!(forms.is_own_write(&headers(&own), token));
+        assert!(forms.is_own_write(&headers(&[host, ("sec-fetch-site", "same-origin")]), token));
+        assert!(!forms.is_own_write(&headers(&own), ""));
         for wrong in [
             "http://localhost:2",
             "https://localhost:1",
@@ -234,10 +255,10 @@ mod unit_tests {
             "",
         ] {
             let pairs = [host, ("origin", wrong), ("sec-fetch-site", "same-origin")];
-            assert!(!access.is_own_write(&headers(&pairs), token), "{wrong}");
+            assert!(!forms.is_own_write(&headers(&pairs), token), "{wrong}");
         }
-        assert!(!access.is_own_write(&headers(&[host]), token));
-        assert!(!access.is_own_write(
+        assert!(!forms.is_own_write(&headers(&[host]), token));
+        assert!(!forms.is_own_write(
             &headers(&[own[0], own[1], ("origin", "http://evil.example")]),
             token
         ));

@@ -1,22 +1,22 @@
 //! Errors as pages.
 
-use axum::http::{StatusCode, header};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use minijinja::context;
 
+use super::views::templates::{self, Navigation};
 use crate::cli::error::CommandError;
-use crate::cli::serve::views::templates;
+use crate::cli::report::html::environment::values;
 use glee_model::domain::ExitReason;
 use glee_protocol::{secrets, text::printable};
 use glee_store::history::JournalError;
+use glee_store::history::shared_log::SharedLogError;
 
 #[derive(Debug)]
 pub(crate) struct ErrorPage {
     pub(crate) status: StatusCode,
     message: String,
     hint: Option<String>,
-    /// The common path prefix of all pages. `None` if the browser is not signed in.
-    base: Option<String>,
+    navigation: Navigation,
 }
 
 pub(crate) fn refused(status: StatusCode, message: &str) -> ErrorPage {
@@ -24,7 +24,7 @@ pub(crate) fn refused(status: StatusCode, message: &str) -> ErrorPage {
         status,
         message: message.to_owned(),
         hint: None,
-        base: None,
+        navigation: Navigation::default(),
     }
 }
 
@@ -38,9 +38,9 @@ impl ErrorPage {
     }
 
     #[must_use]
-    pub(crate) fn with_links(self, base: &str) -> Self {
+    pub(crate) fn with_links(self, navigation: &Navigation) -> Self {
         Self {
-            base: Some(base.to_owned()),
+            navigation: navigation.clone(),
             ..self
         }
     }
@@ -56,14 +56,25 @@ impl From<CommandError> for ErrorPage {
             status,
             message: error.message(),
             hint: error.advice().map(str::to_owned),
-            base: None,
+            navigation: Navigation::default(),
         }
+    }
+}
+
+impl From<SharedLogError> for ErrorPage {
+    fn from(error: SharedLogError) -> Self {
+        if error.is_passing() {
+            return refused(StatusCode::SERVICE_UNAVAILABLE, &error.to_string())
+                .hint("load the page again in a moment");
+        }
+        CommandError::from(error).into()
     }
 }
 
 impl From<JournalError> for ErrorPage {
     fn from(error: JournalError) -> Self {
-        let status = match &error {
+        let status = match error {
+            JournalError::Log(error) => return error.into(),
             JournalError::UnknownRun(_)
             | JournalError::AmbiguousRun { .. }
             | JournalError::UnknownFinding(_)
@@ -75,8 +86,7 @@ impl From<JournalError> for ErrorPage {
             | JournalError::NotSettled(_)
             | JournalError::Elsewhere(_)
             | JournalError::Held(_) => StatusCode::CONFLICT,
-            JournalError::Log(_)
-            | JournalError::Open { .. }
+            JournalError::Open { .. }
             | JournalError::NotAFile { .. }
             | JournalError::Foreign { .. }
             | JournalError::Newer { .. }
@@ -103,10 +113,13 @@ impl IntoResponse for ErrorPage {
         let shown = |text: &str| secrets::redact(&printable::block(text)).into_owned();
         let message = shown(&self.message);
         let hint = self.hint.as_deref().map(shown);
-        let html = templates::render(
+        let content = values! { title, message, hint };
+        templates::page(
+            self.status,
             "serve/error.html",
-            context! { title, message, hint, base => self.base },
-        );
-        (self.status, [(header::CONTENT_TYPE, templates::HTML)], html).into_response()
+            &self.navigation,
+            "",
+            content,
+        )
     }
 }

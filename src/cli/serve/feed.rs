@@ -1,11 +1,10 @@
 //! Sends the events of running reviews to browsers. Each review runs in its own process, which appends the
-//! events of the review to the history. One thread polls the history for all browsers.
+//! events of the review to the history. One thread polls a history for all browsers.
 //!
 //! The use of memory is limited, because the thread sends events through a channel of fixed capacity. If a
 //! browser reads too slowly, the server reads the missed events from the history, a limited number at a time.
 
 use std::collections::{HashMap, VecDeque};
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::Duration;
@@ -17,6 +16,7 @@ use tokio::sync::broadcast::{self, error::RecvError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tracing::warn;
 
+use super::source::Source;
 use crate::cli::style::duration;
 use crate::cli::ui::live::event_lines::EventLines;
 use crate::cli::ui::screen::{Screen, Verbosity};
@@ -26,9 +26,6 @@ use glee_protocol::{secrets, text::printable};
 use glee_store::history::JournalError;
 use glee_store::history::store::Journal;
 
-/// The maximum number of browsers that follow runs at the same time.
-pub(crate) const READERS: usize = 256;
-
 /// The number of events that the channel holds.
 const CAPACITY: usize = 512;
 
@@ -37,6 +34,9 @@ const PAGE: u32 = 100;
 
 /// The interval at which the thread reads new events from the history.
 const INTERVAL: Duration = Duration::from_millis(200);
+
+/// The pause after a failure to read new events, for example because the server is away.
+const PAUSE: Duration = Duration::from_secs(2);
 
 /// The maximum number of lines that the live view shows for one event.
 const LINES: usize = 12;
@@ -85,22 +85,19 @@ enum News {
     Missed,
 }
 
-#[derive(Debug)]
 pub(crate) struct Feed {
-    history: PathBuf,
+    source: Source,
     sender: broadcast::Sender<News>,
-    readers: Arc<Semaphore>,
     /// Limits the number of simultaneous reads of the history.
     pages: Semaphore,
 }
 
 impl Feed {
-    pub(crate) fn start(history: PathBuf) -> std::io::Result<Arc<Self>> {
+    pub(crate) fn start(source: Source) -> std::io::Result<Arc<Self>> {
         let (sender, _) = broadcast::channel(CAPACITY);
         let feed = Arc::new(Self {
-            history,
+            source,
             sender,
-            readers: Arc::new(Semaphore::new(READERS)),
             pages: Semaphore::new(4),
         });
         let weak = Arc::downgrade(&feed);
@@ -111,25 +108,25 @@ impl Feed {
     }
 
     /// Returns a stream of the events of a run. The stream contains only events with numbers above `after`. The
-    /// stream also waits for future events. Returns `None` if too many browsers follow runs.
+    /// stream also waits for future events. `permit` is the place of the browser.
     pub(crate) fn follow(
-        self: &Arc<Self>,
+        self: Arc<Self>,
         run: RunId,
         after: u64,
-    ) -> Option<impl Stream<Item = Arc<SentEvent>> + Send + use<>> {
-        let permit = Arc::clone(&self.readers).try_acquire_owned().ok()?;
+        permit: OwnedSemaphorePermit,
+    ) -> impl Stream<Item = Arc<SentEvent>> + Send + use<> {
         let reader = Reader {
             receiver: self.sender.subscribe(),
-            feed: Arc::clone(self),
+            feed: self,
             run,
             after,
             waiting: VecDeque::new(),
             has_missed: true,
             _permit: permit,
         };
-        Some(stream::unfold(reader, |mut reader| async move {
+        stream::unfold(reader, |mut reader| async move {
             Some((reader.next().await?, reader))
-        }))
+        })
     }
 
     async fn page(
@@ -141,7 +138,7 @@ impl Feed {
         let feed = Arc::clone(self);
         let run = run.clone();
         let read = tokio::task::spawn_blocking(move || {
-            let Some(journal) = Journal::open_read(&feed.history)? else {
+            let Some(journal) = feed.source.known()? else {
                 return Ok(VecDeque::new());
             };
             let events = events(&journal, &run, after, PAGE)?;
@@ -197,25 +194,25 @@ impl Reader {
     }
 }
 
-/// Polls the history until the server drops the feed. While no browser follows a run, the polling thread does
-/// not read the history.
+/// Polls the history until no browser follows a run in it.
 fn poll(feed: &Weak<Feed>) {
     let mut follower: Option<Follower> = None;
+    let mut pause = INTERVAL;
     loop {
-        thread::sleep(INTERVAL);
+        thread::sleep(pause);
         let Some(feed) = feed.upgrade() else { return };
-        if feed.sender.receiver_count() == 0 {
-            follower = None;
-            continue;
-        }
         let step = match &mut follower {
             Some(follower) => follower.step(&feed.sender),
-            None => Follower::start(&feed.history, &feed.sender).map(|started| follower = started),
+            None => Follower::start(&feed).map(|started| follower = started),
         };
         if let Err(error) = step {
             warn!("new events cannot be read: {error}");
             follower = None;
         }
+        pause = match follower {
+            Some(_) => INTERVAL,
+            None => PAUSE,
+        };
     }
 }
 
@@ -228,15 +225,12 @@ struct Follower {
 
 impl Follower {
     /// Returns `None` if there is no history yet.
-    fn start(
-        history: &Path,
-        sender: &broadcast::Sender<News>,
-    ) -> Result<Option<Self>, JournalError> {
-        let Some(journal) = Journal::open_read(history)? else {
+    fn start(feed: &Feed) -> Result<Option<Self>, JournalError> {
+        let Some(journal) = feed.source.journal()? else {
             return Ok(None);
         };
         let last = journal.newest()?;
-        drop(sender.send(News::Missed));
+        drop(feed.sender.send(News::Missed));
         Ok(Some(Self {
             journal,
             last,
@@ -245,6 +239,7 @@ impl Follower {
     }
 
     fn step(&mut self, sender: &broadcast::Sender<News>) -> Result<(), JournalError> {
+        self.journal.catch_up()?;
         let newest = self.journal.newest()?;
         if newest == self.last {
             return Ok(());

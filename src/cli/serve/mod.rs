@@ -1,13 +1,15 @@
-//! The command `glee serve`, which shows the history in a browser on the same computer.
+//! The command `glee serve`, which shows the history in a browser on the same computer, or the repositories of a server
+//! behind a proxy (`service`).
 //!
 //! The module `access` decides which HTTP requests the server answers. The module `routes` assigns the HTTP
-//! requests to the functions in the module `pages`, which read the history and render the templates. The module
-//! `settle` records the ruling that a person enters in a form. The module `feed` sends the events of running
-//! reviews to browsers.
+//! requests to the functions in the module `pages`, which read the history and render the templates. A `Site` is what
+//! these functions know of the repository, and its `Source` opens the history. The module `settle` records the ruling
+//! that a person enters in a form. The module `feed` sends the events of running reviews to browsers.
 
 mod access;
 mod error_page;
 mod feed;
+mod frame;
 mod pages;
 mod routes;
 mod server;
@@ -15,10 +17,12 @@ mod server;
 pub(crate) mod service;
 mod settle;
 mod site;
+mod source;
 mod views;
 
 use std::io::{self, Write as _};
 use std::net::{Ipv4Addr, TcpListener};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tempfile::NamedTempFile;
@@ -27,10 +31,14 @@ use crate::cli::context::{CommandError, CommandResult, Globals, execute, place, 
 use crate::cli::ui::browser;
 use crate::cli::ui::terminal::Terminal;
 use glee_model::domain::ExitReason;
+use glee_protocol::text::printable;
 use glee_system::private;
 
-use access::{Access, SignIn};
+use access::{Access, Forms, SignIn};
+use frame::Frame;
 use site::Site;
+use source::Source;
+use views::templates::Navigation;
 
 /// Serves until a signal ends the server. If `port` is `None`, the operating system chooses a free port.
 pub(crate) fn run(globals: &Globals, port: Option<u16>, open: bool) -> CommandResult {
@@ -41,8 +49,8 @@ pub(crate) fn run(globals: &Globals, port: Option<u16>, open: bool) -> CommandRe
     let (access, SignIn { token, single_use }) = Access::new(port);
     let address = |token: &str| format!("http://127.0.0.1:{port}/?token={token}");
     let terminal = Terminal::new(globals.screen());
-    let site = Site::new(globals, access)?;
-    let project = site.project().to_owned();
+    let site = site(globals, access.base())?;
+    let project = site.navigation.project.clone().unwrap_or_default();
     let mut file = None;
     let (served, _) = execute::drive(Duration::MAX, &terminal, None, |stop| {
         globals.say(&format!(
@@ -56,7 +64,8 @@ pub(crate) fn run(globals: &Globals, port: Option<u16>, open: bool) -> CommandRe
         async move {
             started?;
             let listener = tokio::net::TcpListener::from_std(listener)?;
-            server::serve(listener, routes::router(site, stop.clone()), stop).await;
+            let router = routes::router(Arc::new(access), site, stop.clone());
+            server::serve(listener, router, stop).await;
             Ok::<_, CommandError>(())
         }
     })?;
@@ -64,6 +73,27 @@ pub(crate) fn run(globals: &Globals, port: Option<u16>, open: bool) -> CommandRe
     served?;
     globals.say("The server has ended.");
     Ok(ExitReason::Clean)
+}
+
+/// The pages of the repository of the current folder, below the path `base`.
+fn site(globals: &Globals, base: &str) -> Result<Arc<Site>, CommandError> {
+    let workspace = place::workspace(globals)?;
+    let root = workspace.root();
+    let name = root.file_name().map_or_else(
+        || root.display().to_string(),
+        |name| name.display().to_string(),
+    );
+    Ok(Arc::new(Site {
+        frame: Frame::new(),
+        source: Source::here(globals)?,
+        navigation: Navigation {
+            base: Some(base.to_owned()),
+            project: Some(printable::line(&name)),
+            has_repositories: false,
+        },
+        forms: Forms::here(),
+        person: Some(workspace.person()),
+    }))
 }
 
 fn unavailable(port: Option<u16>, error: io::Error) -> CommandError {

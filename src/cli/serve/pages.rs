@@ -1,4 +1,4 @@
-//! The pages of the server. The server reads the history again for each request.
+//! The pages of a repository. The server reads the history again for each request.
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -14,14 +14,14 @@ use super::views::{self, RulingForm};
 use crate::cli::commands::history::disputes::decision::{DismissalKind, RulingChoice};
 use crate::cli::commands::history::{runs::lookup, stats};
 use crate::cli::commands::work::findings::list;
-use crate::cli::context::{CommandError, execute, place};
+use crate::cli::context::{CommandError, place};
 use crate::cli::report::html::environment::{self, values};
 use crate::cli::report::html::page::page;
 use crate::cli::report::options::{Detail, RenderOptions, TextOptions};
 use crate::cli::style::Style;
 use glee_model::domain::{DisputeNumber, FindingId, RunId};
 use glee_model::rules::measures::ReviewStatistics;
-use glee_protocol::secrets;
+use glee_protocol::{secrets, text::printable};
 use glee_store::history::JournalError;
 use glee_store::history::queries::rows::{DisputeFilter, DisputeRecord};
 use glee_store::history::store::Journal;
@@ -35,7 +35,7 @@ const TAIL: u64 = 300;
 
 pub(crate) fn runs(site: &Site, recent: Option<u32>) -> Result<Response, ErrorPage> {
     let shown = recent.unwrap_or(ROWS.0).clamp(1, ROWS.1);
-    let mut rows = match site.journal()? {
+    let mut rows = match site.source.journal()? {
         Some(journal) => journal.runs(Some(shown + 1))?,
         None => Vec::new(),
     };
@@ -72,9 +72,9 @@ fn report(
     only: &[FindingId],
 ) -> Result<Value, CommandError> {
     let events = journal.events(run)?;
-    let fix = execute::fix_command(&site.globals, &lookup::plan(&events, run)?);
+    let fix = site.source.fix_command(&lookup::plan(&events, run)?);
     let Recorded { outcome, reviewed } = view::recorded(
-        &place::workspace(&site.globals)?,
+        &site.source.workspace()?,
         &place::state_dir()?,
         journal,
         run,
@@ -94,11 +94,17 @@ fn report(
         whole: &outcome,
         text: TextOptions::default(),
     };
-    Ok(page(&outcome, &options))
+    let report = page(&outcome, &options);
+    Ok(match site.source.is_here() {
+        true => report,
+        // The next steps are commands for where the run was made.
+        false => values! { next => Vec::<String>::new(), ..report },
+    })
 }
 
 fn found(site: &Site, text: &str) -> Result<(Journal, RunId), ErrorPage> {
     let journal = site
+        .source
         .journal()?
         .ok_or_else(|| JournalError::UnknownRun(text.to_owned()))?;
     let run = journal.find_any_run(text)?;
@@ -138,14 +144,21 @@ pub(crate) fn live(site: &Site, text: &str) -> Result<Response, ErrorPage> {
 }
 
 pub(crate) fn findings(site: &Site, query: &FindingsQuery) -> Result<Response, ErrorPage> {
-    let workspace = place::workspace(&site.globals)?;
-    let found = list::all(&site.globals, &workspace, site.journal()?.as_ref())?;
+    let found = match site.source.journal()? {
+        Some(journal) => list::all(
+            &site.source.settings()?,
+            &site.source.workspace()?,
+            &journal,
+        )?,
+        None => Vec::new(),
+    };
     let page = tree_findings::view(&found, query)?;
+    let has_tree = site.source.is_here();
     Ok(site.page(
         StatusCode::OK,
         "serve/findings.html",
         "findings",
-        values! { page },
+        values! { page, has_tree },
     ))
 }
 
@@ -159,7 +172,7 @@ pub(crate) struct DisputePosition {
 }
 
 pub(crate) fn disputes(site: &Site, position: &DisputePosition) -> Result<Response, ErrorPage> {
-    let journal = site.journal()?;
+    let journal = site.source.journal()?;
     let of_open = DisputeFilter {
         open_only: true,
         before: position.open_before.map(DisputeNumber),
@@ -215,13 +228,15 @@ pub(crate) fn dispute_with(
     refused: Option<&CommandError>,
 ) -> Result<Response, ErrorPage> {
     let unknown = || JournalError::UnknownDispute(DisputeNumber(number));
-    let journal = site.journal()?.ok_or_else(unknown)?;
+    let journal = site.source.journal()?.ok_or_else(unknown)?;
     let record = journal
         .dispute(DisputeNumber(number))?
         .ok_or_else(unknown)?;
-    let form = record.dispute.is_open().then(|| {
+    let is_open = record.dispute.is_open();
+    let form = site.person.as_ref().filter(|_| is_open).map(|person| {
         values! {
-            token => site.access.form_token(),
+            token => site.forms.token,
+            person => printable::line(&person.name),
             words => views::choices(&[
                 RulingChoice::Enforce,
                 RulingChoice::Dismiss,
@@ -239,7 +254,7 @@ pub(crate) fn dispute_with(
         Ok(report) => (report, None),
         Err(error) => (None, Some(error.message())),
     };
-    let next = if record.dispute.is_open() {
+    let next = if is_open || !site.source.is_here() {
         None
     } else {
         view::after_ruling(&record.run, &journal.events(&record.run)?).map(|(command, _)| command)
@@ -253,7 +268,7 @@ pub(crate) fn dispute_with(
         status,
         "serve/dispute.html",
         "disputes",
-        values! { page, report, failure, form },
+        values! { page, report, failure, form, is_open },
     ))
 }
 
@@ -269,7 +284,7 @@ fn report_of(
 }
 
 pub(crate) fn statistics(site: &Site) -> Result<Response, ErrorPage> {
-    let found = match site.journal()? {
+    let found = match site.source.journal()? {
         Some(journal) => stats::all(&journal)?,
         None => ReviewStatistics::default(),
     };

@@ -1,77 +1,57 @@
 //! Maps each HTTP request to the function that creates the page. The module also checks the access of every HTTP
-//! request, and adds security headers to every HTTP response.
+//! request to the server of this computer.
 
 use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, Form, Path, Query, Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::extract::{Extension, Form, Path, Query, Request, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use axum::routing::get;
 use futures_util::StreamExt as _;
-use minijinja::context;
 use serde::Deserialize;
 
-use super::access;
+use super::access::{self, Access};
 use super::error_page::{ErrorPage, refused};
+use super::frame::{self, framed};
 use super::pages::{self, DisputePosition};
 use super::server::Seat;
 use super::settle;
 use super::site::Site;
+use super::views::RulingForm;
+use super::views::templates::{self, Navigation};
 use super::views::tree_findings::FindingsQuery;
-use super::views::{RulingForm, templates};
-use crate::cli::report::html::environment::{SCRIPT, STYLE};
+use crate::cli::context::CommandError;
+use crate::cli::report::html::environment::values;
 use glee_agents::Stop;
 
-/// The maximum size of a form, in bytes.
-const FORM: usize = 64 << 10;
-
-/// Pages load styles, scripts and events only from this server, and send forms only to this server. The browser
-/// ignores inline scripts and inline styles.
-const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; \
-                      form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
-
-const HEADERS: [(HeaderName, HeaderValue); 7] = [
-    (
-        header::CONTENT_SECURITY_POLICY,
-        HeaderValue::from_static(POLICY),
-    ),
-    (
-        header::X_CONTENT_TYPE_OPTIONS,
-        HeaderValue::from_static("nosniff"),
-    ),
-    (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
-    // With the referrer policy `no-referrer`, a browser would send forms with the header `Origin: null`, and the
-    // server would refuse these forms.
-    (
-        header::REFERRER_POLICY,
-        HeaderValue::from_static("same-origin"),
-    ),
-    (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
-    (
-        HeaderName::from_static("cross-origin-opener-policy"),
-        HeaderValue::from_static("same-origin"),
-    ),
-    (
-        HeaderName::from_static("cross-origin-resource-policy"),
-        HeaderValue::from_static("same-origin"),
-    ),
-];
-
-const OWN_STYLE: &str = include_str!("assets/serve.css");
-const OWN_SCRIPT: &str = include_str!("assets/serve.js");
-
-pub(crate) fn router(site: Arc<Site>, stop: Stop) -> Router {
-    let events = {
-        let stop = stop.clone();
-        move |site: State<Arc<Site>>, run: Path<String>, after: Query<After>, headers: HeaderMap| {
-            events(site, run, after, headers, stop)
-        }
-    };
+/// The server of this computer.
+pub(crate) fn router(access: Arc<Access>, site: Arc<Site>, stop: Stop) -> Router {
+    let pages = pages_of_site(stop)
+        .layer(Extension(site))
+        .layer(middleware::from_fn_with_state(
+            Arc::clone(&access),
+            only_signed_in,
+        ));
     let pages = Router::new()
+        .nest(access.base(), pages)
+        .route("/", get(enter))
+        .fallback(missing)
+        .layer(middleware::from_fn_with_state(
+            Arc::clone(&access),
+            only_own_host,
+        ))
+        .with_state(access);
+    framed(pages)
+}
+
+/// The pages of one repository. Each request has its [`Site`] as an extension.
+pub(crate) fn pages_of_site<S: Clone + Send + Sync + 'static>(stop: Stop) -> Router<S> {
+    let events = move |site, run, after, headers| events(site, run, after, headers, stop.clone());
+    Router::new()
         .route("/runs", get(runs))
         .route("/runs/{run}", get(run))
         .route("/runs/{run}/live", get(live))
@@ -79,48 +59,32 @@ pub(crate) fn router(site: Arc<Site>, stop: Stop) -> Router {
         .route("/findings", get(findings))
         .route("/disputes", get(disputes))
         .route("/statistics", get(statistics))
-        .route("/disputes/{number}", get(dispute).post(settle))
-        .layer(middleware::from_fn_with_state(
-            Arc::clone(&site),
-            only_signed_in,
-        ));
-    Router::new()
-        .route("/", get(enter))
-        .route("/assets/{name}", get(asset))
-        .nest(site.access.base(), pages)
-        .fallback(missing)
-        .layer(DefaultBodyLimit::max(FORM))
-        .layer(middleware::from_fn_with_state(Arc::clone(&site), guard))
-        .with_state(site)
+        .route("/disputes/{dispute}", get(dispute).post(settle))
 }
 
-/// Refuses an HTTP request if it names another host, or if a page of another origin sent it. Adds the security
-/// headers to every HTTP response.
-async fn guard(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
-    let mut response = if !site.access.is_own_host(request.uri(), request.headers()) {
-        refused(
-            StatusCode::MISDIRECTED_REQUEST,
-            "the request names another server",
-        )
-        .hint("open the address that `glee serve` printed")
-        .into_response()
-    } else if access::is_foreign(request.headers()) {
-        refused(
-            StatusCode::FORBIDDEN,
-            "a page of another website cannot send requests to this server",
-        )
-        .into_response()
-    } else {
-        next.run(request).await
-    };
-    for (name, value) in HEADERS {
-        response.headers_mut().insert(name, value);
+/// Refuses an HTTP request that names another host.
+async fn only_own_host(
+    State(access): State<Arc<Access>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    if access.is_own_host(request.uri(), request.headers()) {
+        return next.run(request).await;
     }
-    response
+    refused(
+        StatusCode::MISDIRECTED_REQUEST,
+        "the request names another server",
+    )
+    .hint("open the address that `glee serve` printed")
+    .into_response()
 }
 
-async fn only_signed_in(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
-    if site.access.is_signed_in(request.headers()) {
+async fn only_signed_in(
+    State(access): State<Arc<Access>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    if access.is_signed_in(request.headers()) {
         if let Some(seat) = request.extensions().get::<Seat>() {
             seat.keep();
         }
@@ -134,6 +98,11 @@ fn not_signed_in(message: &str) -> ErrorPage {
         .hint("open the address that `glee serve` printed; every start of `glee serve` prints a new address")
 }
 
+async fn missing() -> ErrorPage {
+    let page = frame::missing().await;
+    page.hint("open the address that `glee serve` printed")
+}
+
 #[derive(Deserialize)]
 struct Entry {
     token: Option<String>,
@@ -141,47 +110,42 @@ struct Entry {
 
 /// Exchanges the token in the address for a cookie.
 async fn enter(
-    State(site): State<Arc<Site>>,
+    State(access): State<Arc<Access>>,
     Query(entry): Query<Entry>,
     headers: HeaderMap,
 ) -> Response {
     let Some(token) = entry.token else {
         return not_signed_in("the address has no token").into_response();
     };
-    if !site.access.is_valid_token(&token) {
+    if !access.is_valid_token(&token) {
         return not_signed_in("the token in the address is not valid").into_response();
     }
-    let target = site.path("runs");
+    let target = format!("{}/runs", access.base());
     let mut response = if access::is_link_from_elsewhere(&headers) {
         // The user followed a link on another site. A redirect would continue the navigation from that site, so
         // the browser would not send the `SameSite=Strict` cookie. Instead of a redirect, the server returns a
         // page with a link to `target`.
-        let html = templates::render("serve/enter.html", context! { target });
-        ([(header::CONTENT_TYPE, templates::HTML)], html).into_response()
+        let content = values! { target };
+        let navigation = Navigation::default();
+        templates::page(StatusCode::OK, "serve/enter.html", &navigation, "", content)
     } else {
         Redirect::to(&target).into_response()
     };
-    let cookie = HeaderValue::from_str(site.access.cookie())
-        .expect("a cookie consists of visible characters");
+    let cookie =
+        HeaderValue::from_str(access.cookie()).expect("a cookie consists of visible characters");
     response.headers_mut().insert(header::SET_COOKIE, cookie);
     response
 }
 
-async fn asset(Path(name): Path<String>) -> Response {
-    let (kind, text) = match name.as_str() {
-        "style.css" => ("text/css; charset=utf-8", STYLE),
-        "serve.css" => ("text/css; charset=utf-8", OWN_STYLE),
-        "report.js" => ("text/javascript; charset=utf-8", SCRIPT),
-        "serve.js" => ("text/javascript; charset=utf-8", OWN_SCRIPT),
-        _ => return missing().await,
-    };
-    ([(header::CONTENT_TYPE, kind)], text).into_response()
+/// The parts of a path that name a run or a dispute. What else is in the path is disregarded.
+#[derive(Deserialize)]
+struct RunPath {
+    run: String,
 }
 
-async fn missing() -> Response {
-    refused(StatusCode::NOT_FOUND, "no page has this address")
-        .hint("open the address that `glee serve` printed")
-        .into_response()
+#[derive(Deserialize)]
+struct DisputePath {
+    dispute: u64,
 }
 
 #[derive(Deserialize)]
@@ -189,46 +153,58 @@ struct Recent {
     recent: Option<u32>,
 }
 
-async fn runs(State(site): State<Arc<Site>>, Query(query): Query<Recent>) -> Response {
+async fn runs(Extension(site): Extension<Arc<Site>>, Query(query): Query<Recent>) -> Response {
     site.answer(move |site| pages::runs(site, query.recent))
         .await
 }
 
-async fn run(State(site): State<Arc<Site>>, Path(run): Path<String>) -> Response {
+async fn run(
+    Extension(site): Extension<Arc<Site>>,
+    Path(RunPath { run }): Path<RunPath>,
+) -> Response {
     site.answer(move |site| pages::run(site, &run)).await
 }
 
-async fn live(State(site): State<Arc<Site>>, Path(run): Path<String>) -> Response {
+async fn live(
+    Extension(site): Extension<Arc<Site>>,
+    Path(RunPath { run }): Path<RunPath>,
+) -> Response {
     site.answer(move |site| pages::live(site, &run)).await
 }
 
 async fn disputes(
-    State(site): State<Arc<Site>>,
+    Extension(site): Extension<Arc<Site>>,
     Query(position): Query<DisputePosition>,
 ) -> Response {
     site.answer(move |site| pages::disputes(site, &position))
         .await
 }
 
-async fn findings(State(site): State<Arc<Site>>, Query(query): Query<FindingsQuery>) -> Response {
+async fn findings(
+    Extension(site): Extension<Arc<Site>>,
+    Query(query): Query<FindingsQuery>,
+) -> Response {
     site.answer(move |site| pages::findings(site, &query)).await
 }
 
-async fn statistics(State(site): State<Arc<Site>>) -> Response {
+async fn statistics(Extension(site): Extension<Arc<Site>>) -> Response {
     site.answer(pages::statistics).await
 }
 
-async fn dispute(State(site): State<Arc<Site>>, Path(number): Path<u64>) -> Response {
-    site.answer(move |site| pages::dispute(site, number)).await
+async fn dispute(
+    Extension(site): Extension<Arc<Site>>,
+    Path(DisputePath { dispute }): Path<DisputePath>,
+) -> Response {
+    site.answer(move |site| pages::dispute(site, dispute)).await
 }
 
 async fn settle(
-    State(site): State<Arc<Site>>,
-    Path(number): Path<u64>,
+    Extension(site): Extension<Arc<Site>>,
+    Path(DisputePath { dispute }): Path<DisputePath>,
     headers: HeaderMap,
     Form(form): Form<RulingForm>,
 ) -> Response {
-    site.answer(move |site| settle::settle(site, number, &headers, &form))
+    site.answer(move |site| settle::settle(site, dispute, &headers, &form))
         .await
 }
 
@@ -240,8 +216,8 @@ struct After {
 /// Sends the events of a run to a browser until the browser disconnects or the server stops. The id of an event
 /// is its number in the run. When the browser reconnects, it sends the id of the last event that it received.
 async fn events(
-    State(site): State<Arc<Site>>,
-    Path(run): Path<String>,
+    Extension(site): Extension<Arc<Site>>,
+    Path(RunPath { run }): Path<RunPath>,
     Query(query): Query<After>,
     headers: HeaderMap,
     stop: Stop,
@@ -255,7 +231,11 @@ async fn events(
         Ok(run) => run,
         Err(error) => return error.into_response(),
     };
-    let Some(events) = site.feed.follow(run, after) else {
+    let feed = match site.frame.feed(&site.source) {
+        Ok(feed) => feed,
+        Err(error) => return ErrorPage::from(CommandError::from(error)).into_response(),
+    };
+    let Some((feed, permit)) = feed else {
         return refused(
             StatusCode::SERVICE_UNAVAILABLE,
             "too many live views are open",
@@ -263,6 +243,7 @@ async fn events(
         .hint("close another live view")
         .into_response();
     };
+    let events = feed.follow(run, after, permit);
     let events = events.map(|event| {
         let sent = Event::default().id(event.seq.to_string()).data(&event.data);
         Ok::<_, Infallible>(sent)

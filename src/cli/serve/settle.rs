@@ -7,11 +7,12 @@ use clap::ValueEnum as _;
 use super::error_page::{ErrorPage, refused};
 use super::pages;
 use super::site::Site;
+use super::source::Source;
 use super::views::RulingForm;
 use crate::cli::commands::history::disputes::common;
 use crate::cli::commands::history::disputes::decision::{DismissalKind, RulingChoice, RulingInput};
-use crate::cli::context::{CommandError, place};
-use glee_model::domain::{DisputeNumber, ExitReason};
+use crate::cli::context::CommandError;
+use glee_model::domain::{DisputeNumber, ExitReason, Person};
 use glee_store::history::JournalError;
 
 /// Settles the dispute and shows the page of the dispute. If a form field is invalid, the page shows the form
@@ -22,20 +23,23 @@ pub(crate) fn settle(
     headers: &HeaderMap,
     form: &RulingForm,
 ) -> Result<Response, ErrorPage> {
-    if !site.access.is_own_write(headers, &form.token) {
+    if !site.forms.is_own_write(headers, &form.token) {
         return Err(refused(
             StatusCode::FORBIDDEN,
             "the ruling was not sent from a page of this server",
         )
         .hint("open the page of the dispute again, and send the form on that page"));
     }
+    let Some(person) = &site.person else {
+        return Err(refused(
+            StatusCode::FORBIDDEN,
+            "this server may not record rulings",
+        ));
+    };
     let dispute = DisputeNumber(number);
     let unknown = || JournalError::UnknownDispute(dispute);
-    let record = site
-        .journal()?
-        .ok_or_else(unknown)?
-        .dispute(dispute)?
-        .ok_or_else(unknown)?;
+    let journal = site.source.journal()?.ok_or_else(unknown)?;
+    let record = journal.dispute(dispute)?.ok_or_else(unknown)?;
     if let Some(disposition) = record.dispute.disposition {
         return Err(JournalError::AlreadySettled {
             number: dispute,
@@ -43,7 +47,8 @@ pub(crate) fn settle(
         }
         .into());
     }
-    match form.record(site, dispute) {
+    drop(journal);
+    match form.record(&site.source, dispute, person) {
         Ok(()) => Ok(Redirect::to(&site.path(&format!("disputes/{number}"))).into_response()),
         Err(error) if error.exit() == ExitReason::Usage => {
             pages::dispute_with(site, number, form, Some(&error))
@@ -53,7 +58,12 @@ pub(crate) fn settle(
 }
 
 impl RulingForm {
-    fn record(&self, site: &Site, dispute: DisputeNumber) -> Result<(), CommandError> {
+    fn record(
+        &self,
+        source: &Source,
+        dispute: DisputeNumber,
+        person: &Person,
+    ) -> Result<(), CommandError> {
         if self.word.is_empty() {
             return Err(undecided());
         }
@@ -86,9 +96,11 @@ impl RulingForm {
             until,
         };
         let disposition = input.disposition()?.ok_or_else(undecided)?;
-        let person = place::workspace(&site.globals)?.person();
+        let workspace = source.workspace()?;
+        let mut journal = source.open(&workspace)?;
+        let person = person.clone();
         input
-            .record(&site.globals, dispute, &disposition, person)
+            .record(&workspace, &mut journal, dispute, &disposition, person)
             .map(drop)
     }
 }

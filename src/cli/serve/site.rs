@@ -1,76 +1,37 @@
-//! The data that all HTTP requests share: the options of the command, the access rules, the history, the feed and
-//! a limit on parallel reads.
+//! The pages of one repository: its data, its place on this server, and who rules on its disputes.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use axum::http::{StatusCode, header};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use minijinja::value::Value;
-use tokio::sync::Semaphore;
 
-use super::access::Access;
-use super::error_page::{ErrorPage, refused};
-use super::feed::Feed;
-use super::views::templates::{HTML, render};
-use crate::cli::context::{CommandError, Globals, history, place};
-use crate::cli::report::html::environment::values;
-use glee_model::domain::RunId;
-use glee_protocol::text::printable;
+use super::access::Forms;
+use super::error_page::ErrorPage;
+use super::frame::Frame;
+use super::source::Source;
+use super::views::templates::{self, Navigation};
+use glee_model::domain::{Person, RunId};
 use glee_store::history::JournalError;
-use glee_store::history::store::Journal;
 
-/// The maximum number of requests that read the history at the same time. Further requests wait.
-const AT_A_TIME: usize = 4;
-
-#[derive(Debug)]
 pub(crate) struct Site {
-    pub(crate) globals: Globals,
-    pub(crate) access: Access,
-    pub(crate) feed: Arc<Feed>,
-    project: String,
-    history: PathBuf,
-    reads: Semaphore,
+    pub(crate) frame: Arc<Frame>,
+    pub(crate) source: Source,
+    pub(crate) navigation: Navigation,
+    pub(crate) forms: Forms,
+    /// The person whose rulings are recorded. `None` if the server may not record any.
+    pub(crate) person: Option<Person>,
 }
 
 impl Site {
-    pub(crate) fn new(globals: &Globals, access: Access) -> Result<Arc<Self>, CommandError> {
-        let history = history::place(globals)?;
-        let root = place::workspace(globals)?.root().to_owned();
-        let name = root.file_name().map_or_else(
-            || root.display().to_string(),
-            |name| name.display().to_string(),
-        );
-        Ok(Arc::new(Self {
-            globals: globals.clone(),
-            access,
-            feed: Feed::start(history.clone())?,
-            project: printable::line(&name),
-            history,
-            reads: Semaphore::new(AT_A_TIME),
-        }))
-    }
-
-    pub(crate) fn project(&self) -> &str {
-        &self.project
-    }
-
-    /// Returns `None` if there is no history yet.
-    pub(crate) fn journal(&self) -> Result<Option<Journal>, JournalError> {
-        Journal::open_read(&self.history)
-    }
-
-    /// Computes the response to a request. The computation runs on a thread for blocking work, because slow
-    /// queries and templates would otherwise delay other HTTP requests.
+    /// Computes the response to a request (see [`Frame::compute`]).
     pub(crate) async fn answer(
         self: Arc<Self>,
         make: impl FnOnce(&Self) -> Result<Response, ErrorPage> + Send + 'static,
     ) -> Response {
-        let _permit = self.reads.acquire().await;
         let site = Arc::clone(&self);
-        let made = tokio::task::spawn_blocking(move || make(&site)).await;
-        made.unwrap_or_else(|_| Err(failed()))
-            .unwrap_or_else(|error| error.with_links(self.access.base()).into_response())
+        let made = self.frame.compute(move || make(&site)).await;
+        made.unwrap_or_else(|error| error.with_links(&self.navigation).into_response())
     }
 
     /// Renders a page. The parameter `section` names the entry that the navigation bar highlights.
@@ -81,32 +42,21 @@ impl Site {
         section: &'static str,
         values: Value,
     ) -> Response {
-        let base = self.access.base();
-        let project = &self.project;
-        let html = render(template, values! { base, project, section, ..values });
-        (status, [(header::CONTENT_TYPE, HTML)], html).into_response()
+        templates::page(status, template, &self.navigation, section, values)
     }
 
     pub(crate) async fn find_run(self: Arc<Self>, text: String) -> Result<RunId, ErrorPage> {
-        let _permit = self.reads.acquire().await;
         let site = Arc::clone(&self);
-        let found = tokio::task::spawn_blocking(move || match site.journal()? {
+        let find = move || match site.source.journal()? {
             Some(journal) => Ok(journal.find_any_run(&text)?),
             None => Err(JournalError::UnknownRun(text).into()),
-        });
-        found.await.unwrap_or_else(|_| Err(failed()))
+        };
+        self.frame.compute(find).await
     }
 
-    /// Returns the path of a page below the random path of this server.
+    /// Returns the path of a page of this repository.
     pub(crate) fn path(&self, page: &str) -> String {
-        format!("{}/{page}", self.access.base())
+        let base = self.navigation.base.as_deref().unwrap_or_default();
+        format!("{base}/{page}")
     }
-}
-
-fn failed() -> ErrorPage {
-    refused(
-        StatusCode::INTERNAL_SERVER_ERROR,
-        "the page could not be created",
-    )
-    .hint("read the error that `glee serve` printed in the terminal")
 }

@@ -58,6 +58,27 @@ pub struct LoggedRun {
     pub submission: Option<SubmissionState>,
 }
 
+/// A repository in the list of all.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LoggedRepository {
+    /// Its number on the server.
+    pub number: i32,
+    pub title: String,
+    pub runs: u64,
+    pub open_disputes: u64,
+    /// When the newest run began.
+    pub last_run: Option<Timestamp>,
+}
+
+/// A repository that was found by its number.
+#[derive(Debug)]
+pub struct FoundRepository {
+    pub title: String,
+    /// Whether the role may add events.
+    pub is_writer: bool,
+    pub log: Box<dyn Log>,
+}
+
 /// A dispute in the list of all repositories.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LoggedDispute {

@@ -14,8 +14,8 @@ the token. The page shows the events of running reviews as they happen. Ctrl-C e
 address then becomes invalid.
 
 With `--service`, Glee receives the webhooks of hosts instead, and submits a review of each new head of a pull request to the \
-workers of the server. It has no pages then. GLEE_WEBHOOK_SECRET holds the secret with which the hosts sign; docs/server.md says \
-more.
+workers of the server. GLEE_WEBHOOK_SECRET holds the secret with which the hosts sign. With GLEE_PROXY_SECRET, it also shows \
+the pages of all repositories on the server, to the people whom a proxy with this secret signs in; docs/server.md says more.
 
 Examples:
   glee serve
@@ -29,7 +29,8 @@ pub(crate) struct Args {
     /// Open the page in the browser
     #[arg(long)]
     open: bool,
-    /// Receive webhooks of GitHub, GitLab, Gitea and Forgejo, and submit reviews to the workers (see `glee worker`)
+    /// Receive webhooks of GitHub, GitLab, Gitea and Forgejo, submit reviews to the workers (see `glee worker`), and show
+    /// the pages of all repositories
     #[cfg(feature = "server")]
     #[arg(long, conflicts_with_all = ["port", "open"])]
     service: bool,

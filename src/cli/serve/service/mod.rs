@@ -1,6 +1,9 @@
 //! `glee serve --service`: hands the pull requests of which hosts tell by webhooks to the workers of the server, and tells
-//! how the service is. It has no pages, and stands behind a proxy that encrypts.
+//! how the service is. It stands behind a proxy that encrypts. With the secret of a proxy that signs people in, it also
+//! shows the pages of all repositories (`pages`).
 
+mod pages;
+mod proxy;
 mod webhook;
 
 use std::net::{SocketAddr, TcpListener};
@@ -26,6 +29,8 @@ use glee_store::history::shared_log::SharedLogError;
 use glee_store::history::submission::{QueueTotals, RequestNotice};
 use glee_workflows::review;
 use glee_workspace::git::identity;
+use pages::Pages;
+use proxy::Proxy;
 use webhook::WebhookError;
 
 const SECRET: &str = "GLEE_WEBHOOK_SECRET";
@@ -55,6 +60,16 @@ pub(crate) fn run(globals: &Globals, listen: SocketAddr) -> CommandResult {
                 .hint("let the administrator give it the right: `GRANT glee_submitter TO <role>`"),
         );
     }
+    let pages = match Proxy::of_environment()? {
+        Some(proxy) => Some(Pages::new(globals, server, proxy)?),
+        None => {
+            globals.say(&format!(
+                "{} is not set, so the service shows no pages",
+                proxy::SECRET
+            ));
+            None
+        }
+    };
     let service = Arc::new(Service {
         secret,
         queue: Mutex::new(queue),
@@ -69,7 +84,11 @@ pub(crate) fn run(globals: &Globals, listen: SocketAddr) -> CommandResult {
         async move {
             told?;
             let listener = tokio::net::TcpListener::from_std(listener)?;
-            serve(listener, router(service), stop).await;
+            let mut router = router(service);
+            if let Some(pages) = pages {
+                router = router.merge(pages::router(pages, stop.clone()));
+            }
+            serve(listener, router, stop).await;
             Ok::<_, CommandError>(())
         }
     })?;

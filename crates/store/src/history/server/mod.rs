@@ -26,6 +26,7 @@ use glee_model::domain::RunId;
 
 mod lists;
 mod queue;
+mod repositories;
 
 const SCHEMA: [&str; 4] = [
     include_str!("schema.sql"),

@@ -70,6 +70,7 @@ CREATE TABLE glee.run (
     PRIMARY KEY (repository, id)
 );
 CREATE INDEX run_started ON glee.run (started DESC);
+CREATE INDEX run_of_repository ON glee.run (repository, started DESC);
 
 -- `body` is the row of the list of disputes in JSON; the columns before it are what lists are filtered by. A role sees whole
 -- tenants, so the newest disputes that it sees are the newest ones of each tenant.

@@ -4,6 +4,9 @@
 //! the same finding, the list contains only the finding of the newest run. A ruling in force closes a finding,
 //! even if the ruling was given in another run. A fixed finding is open again if the tree contains the code from
 //! before the fix.
+//!
+//! Where the tree is on other machines only, a finding counts as gone after a later run on the same target, as one
+//! without a block does.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -45,8 +48,8 @@ pub enum Standing {
     Reverted,
     /// The finding was fixed or discarded, or a ruling closed the finding.
     Closed,
-    /// The code of the finding was changed. A finding without an anchor counts as gone after a later run on the
-    /// same target.
+    /// The code of the finding was changed. A finding whose code cannot be looked for counts as gone after a later run on
+    /// the same target.
     Gone,
 }
 
@@ -157,7 +160,10 @@ impl TreeQuery<'_> {
         let rows = self.journal.runs(None)?;
         let known = self.journal.known_problems()?;
         let mut raised = newest(known.findings, &rows);
-        self.place(&mut raised)?;
+        let has_tree = !self.workspace.is_absent();
+        if has_tree {
+            self.place(&mut raised)?;
+        }
         let texts: RefCell<BTreeMap<String, String>> = RefCell::default();
         let text_of = |path: &str| {
             let mut texts = texts.borrow_mut();
@@ -197,7 +203,7 @@ impl TreeQuery<'_> {
                 if let Some(event) = others.get(&FindingId::new(number)) {
                     apply(&mut settled, event);
                 }
-                let standing = standing(&raised, &settled, &rows);
+                let standing = standing(&raised, &settled, &rows, has_tree);
                 let run = raised.row.run.clone();
                 let started = raised.row.started;
                 let now = raised.location();
@@ -482,7 +488,12 @@ fn apply(settled: &mut SettledFinding, event: &ReviewEvent) {
     }
 }
 
-fn standing(raised: &Raised<'_>, settled: &SettledFinding, rows: &[RunRow]) -> Standing {
+fn standing(
+    raised: &Raised<'_>,
+    settled: &SettledFinding,
+    rows: &[RunRow],
+    has_tree: bool,
+) -> Standing {
     let is_fixed = matches!(
         settled.state,
         FindingState::Resolved | FindingState::Unchecked | FindingState::Reverted
@@ -490,7 +501,8 @@ fn standing(raised: &Raised<'_>, settled: &SettledFinding, rows: &[RunRow]) -> S
     let is_undone = raised.row.undone || settled.state == FindingState::Reverted;
     let mut newer = rows.iter().take_while(|row| row.run != raised.row.run);
     let is_replaced = newer.any(|row| row.ended.is_some() && row.target == raised.row.target);
-    match (&raised.finding.anchor, &raised.place) {
+    let anchor = raised.finding.anchor.as_ref().filter(|_| has_tree);
+    match (anchor, &raised.place) {
         (_, Some(_)) if is_fixed => Standing::Reverted,
         (None, _) if is_fixed && is_undone => Standing::Reverted,
         // The fix was undone, and the code was changed after that.

@@ -7,11 +7,12 @@ use clap::ValueEnum;
 use jiff::civil::Date;
 
 use crate::cli::commands::history::disputes::common::outcome;
-use crate::cli::context::{CommandError, Globals, history, place};
+use crate::cli::context::CommandError;
 use glee_model::domain::{Disposition, DisputeNumber, Person, RunId, Untrusted};
 use glee_protocol::text::printable;
-use glee_store::history::GivenRuling;
+use glee_store::history::{GivenRuling, Journal};
 use glee_workspace::code::cited;
+use glee_workspace::root::Workspace;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RulingChoice {
@@ -127,19 +128,18 @@ impl RulingInput<'_> {
     /// Settles the dispute, and returns the id of the run that contains the dispute.
     pub(crate) fn record(
         &self,
-        globals: &Globals,
+        workspace: &Workspace,
+        journal: &mut Journal,
         number: DisputeNumber,
         disposition: &Disposition,
         person: Person,
     ) -> Result<RunId, CommandError> {
-        let workspace = place::workspace(globals)?;
-        let mut journal = history::open(globals, &workspace)?;
         let reason = Untrusted::from(self.reason);
         let record = journal.dispute(number)?;
         let file = record.and_then(|record| record.dispute.finding.raw.file);
         let given = GivenRuling {
             disposition: disposition.clone(),
-            cited: cited::in_reason(&reason, file.as_deref().unwrap_or_default(), &workspace),
+            cited: cited::in_reason(&reason, file.as_deref().unwrap_or_default(), workspace),
             reason,
             until: self.until,
             person,

@@ -125,7 +125,9 @@ fn rule(
     let finding = common::find(globals, number)?.dispute.finding;
     let headline = printable::line(&finding.headline());
     let sentence = decision::sentence(number, disposition, decision.until, &person.name);
-    let run = decision.record(globals, number, disposition, person)?;
+    let workspace = place::workspace(globals)?;
+    let mut journal = history::open(globals, &workspace)?;
+    let run = decision.record(&workspace, &mut journal, number, disposition, person)?;
     tell(globals, &format!("{headline}\n  {sentence}\n"))?;
     common::say_next(globals, &run)
 }

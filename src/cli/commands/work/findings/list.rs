@@ -14,6 +14,7 @@ use crate::cli::style::links::{PlaceLinks, linked};
 use crate::cli::style::{self, Color, Style};
 use glee_model::domain::{ExitReason, FindingState, Location};
 use glee_protocol::{secrets, text::printable};
+use glee_store::config::settings::Settings;
 use glee_store::history::store::Journal;
 use glee_workflows::review::recorded::view::Recorded;
 use glee_workflows::review::{Standing, TreeFinding, TreeQuery};
@@ -55,7 +56,13 @@ struct Listing {
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let workspace = place::workspace(globals)?;
     let journal = history::open_read(globals, &workspace)?;
-    let found = all(globals, &workspace, journal.as_ref())?;
+    let found = match &journal {
+        Some(journal) => {
+            let (_, loaded) = settings::load(globals)?;
+            all(&loaded.settings, &workspace, journal)?
+        }
+        None => Vec::new(),
+    };
     let folder = place::work_folder(globals, &workspace);
     let listed = found
         .into_iter()
@@ -151,18 +158,14 @@ fn report(
 
 /// The findings of all runs, open ones first, without secrets. Paths are relative to the root of the tree.
 pub(crate) fn all(
-    globals: &Globals,
+    settings: &Settings,
     workspace: &Workspace,
-    journal: Option<&Journal>,
+    journal: &Journal,
 ) -> Result<Vec<TreeFinding>, CommandError> {
-    let Some(journal) = journal else {
-        return Ok(Vec::new());
-    };
-    let (_, loaded) = settings::load(globals)?;
     let found = TreeQuery {
         workspace,
         journal,
-        settings: &loaded.settings,
+        settings,
     }
     .findings()?;
     Ok(found.into_iter().map(secrets::redact_value).collect())
