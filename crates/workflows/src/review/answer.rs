@@ -2,7 +2,7 @@
 //! finding and the reviewers of the run that raised it, without asking them again, and continues with what an answer
 //! of any coder leads to: re-checks of a change, or a dispute.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::review::state::NOTHING;
 use crate::review::{EndedReview, prepared, rest};
@@ -192,17 +192,15 @@ fn events(plan: Plan, given: &CallerAnswer, change: TreeChange) -> Vec<EventKind
 fn coverage(given: &CallerAnswer) -> Vec<Coverage> {
     let has_place = |finding: &Finding| finding.raw.files().next().is_some();
     let is_placed = given.findings.iter().all(has_place);
-    let is_named = |path: &str| {
-        let mut named = given
-            .findings
-            .iter()
-            .flat_map(|finding| finding.raw.files());
-        named.any(|file| file == path)
-    };
+    let named = given
+        .findings
+        .iter()
+        .flat_map(|finding| finding.raw.files());
+    let named: BTreeSet<&str> = named.collect();
     let files = given
         .reviewed
         .iter()
-        .filter(|file| !is_placed || is_named(&file.path));
+        .filter(|file| !is_placed || named.contains(file.path.as_str()));
     files
         .map(|file| Coverage {
             file: file.path.clone(),

@@ -86,8 +86,8 @@ pub(super) fn task(state: &WatchState, cycle: &Cycle) -> Task {
     let mut pairs = Vec::new();
     for pair in &cycle.pairs {
         let Some(id) = pair.asked else { continue };
-        let named = [&pair.one, &pair.other];
-        let named = named.map(|wanted| members.iter().find(|member| member.id == *wanted));
+        let ids_of_pair = [&pair.one, &pair.other];
+        let named = ids_of_pair.map(|wanted| members.iter().find(|member| member.id == *wanted));
         let [Some(one), Some(other)] = named else {
             continue;
         };

@@ -78,19 +78,18 @@ impl Elsewhere {
             seen.extend(blocks::names_shown(file));
         }
         seen.extend(changed.iter().cloned());
-        let is_hidden = |place: &&NamePlace| match shown.get(&place.path) {
-            Some(lines) => !lines
-                .iter()
-                .any(|(first, last)| (*first..=*last).contains(&place.line)),
-            None => files.iter().all(|file| file.path != place.path),
-        };
         let folders: BTreeSet<&str> = files.iter().map(|file| folder(&file.path)).collect();
         let mut found = Vec::new();
         for name in seen {
             let all = places.get(&name).map(Vec::as_slice).unwrap_or_default();
-            let hidden: Vec<&NamePlace> = all.iter().filter(is_hidden).collect();
+            let hidden = all.iter().filter(|place| match shown.get(&place.path) {
+                Some(lines) => !lines
+                    .iter()
+                    .any(|(first, last)| (*first..=*last).contains(&place.line)),
+                None => files.iter().all(|file| file.path != place.path),
+            });
             let (mut definitions, mut uses): (Vec<&NamePlace>, Vec<&NamePlace>) =
-                hidden.into_iter().partition(|place| place.is_definition);
+                hidden.partition(|place| place.is_definition);
             if definitions.len() > DEFINITIONS {
                 definitions.retain(|place| folders.contains(folder(&place.path)));
             }

@@ -84,10 +84,10 @@ impl Guidelines {
             .filter(applies)
             .flat_map(|file| &file.sections)
         {
-            let is_copy = |known: &Guideline| {
+            let is_copy = found.sent.iter().any(|known| {
                 (&known.text, &known.applies_to) == (&guideline.text, &guideline.applies_to)
-            };
-            if found.sent.iter().any(is_copy) {
+            });
+            if is_copy {
                 continue;
             }
             let size = guideline.size();
@@ -139,12 +139,12 @@ impl Guidelines {
             .iter()
             .map(|file| resources.workspace.of_project(file))
             .collect();
-        let is_named = |path: &&str| match resources.settings.review.guidelines {
+        let edited = changed.filter(|path| match resources.settings.review.guidelines {
             GuidelineChoice::Auto => is_guideline(path),
             GuidelineChoice::Off => false,
             GuidelineChoice::Files(_) => files.iter().any(|file| file == path),
-        };
-        let edited: Vec<String> = changed.filter(is_named).map(str::to_owned).collect();
+        });
+        let edited: Vec<String> = edited.map(str::to_owned).collect();
         if let Some(commit) = &plan.rulings_at
             && is_sent(plan)
             && !edited.is_empty()

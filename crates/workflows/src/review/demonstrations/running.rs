@@ -182,7 +182,8 @@ fn without(
     if let Some(reviewed) = &due.reviewed {
         let mut blocks = blocks_of(finding, trees, reviewed).into_iter();
         return blocks.find_map(|(file, block)| {
-            let (before, after) = (text(reviewed, &file)?, text(tree, &file)?);
+            let before = text(reviewed, &file)?;
+            let after = text(tree, &file)?;
             let taken_back = without_changes(&before, &after, &block)?;
             Some((file, taken_back))
         });

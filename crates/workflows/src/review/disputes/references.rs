@@ -97,20 +97,11 @@ pub fn touches(
         return false;
     };
     let blocks = Blocks::of(&path, &text);
-    let meets = |lines: Option<(u32, u32)>| {
-        let block = match lines {
-            Some((first, last)) => *blocks.enclosing(first).start()..=*blocks.enclosing(last).end(),
-            None => 1..=u32::MAX,
-        };
-        cited
-            .lines
-            .is_none_or(|(first, last)| *block.start() <= last && first <= *block.end())
-    };
     let is_disputed = dispute.findings().any(|finding| {
         let mut places = finding.raw.locations().into_iter();
         let is_here = places.any(|at| {
             let lines = at.line.map(|line| (line, at.end_line.unwrap_or(line)));
-            at.file == path && meets(lines)
+            at.file == path && meets(cited, &blocks, lines)
         });
         finding.raw.file.is_none() || is_here
     });
@@ -122,9 +113,20 @@ pub fn touches(
         .flat_map(|text| references::references(text.as_written()));
     is_disputed
         || said.any(|named| {
-            meanings(&named.path, from).any(|other| other == path) && meets(named.lines)
+            meanings(&named.path, from).any(|other| other == path)
+                && meets(cited, &blocks, named.lines)
         })
         || explains(ruling, cited, &text)
+}
+
+/// Whether the cited lines touch the blocks around `lines`.
+fn meets(cited: &Reference, blocks: &Blocks<'_>, lines: Option<(u32, u32)>) -> bool {
+    let block = match lines {
+        Some((first, last)) => *blocks.enclosing(first).start()..=*blocks.enclosing(last).end(),
+        None => 1..=u32::MAX,
+    };
+    let meets = |(first, last)| *block.start() <= last && first <= *block.end();
+    cited.lines.is_none_or(meets)
 }
 
 fn explains(ruling: &Ruling, cited: &Reference, text: &str) -> bool {

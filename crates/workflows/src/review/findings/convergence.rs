@@ -10,7 +10,7 @@ use similar::DiffTag;
 
 use crate::review::code::sources::Sources;
 use crate::review::state::ReviewState;
-use glee_model::domain::event::TreeChange;
+
 use glee_model::domain::{FileChange, Finding, FindingId, RawFinding, RunId};
 use glee_model::rules::review::reversal;
 use glee_protocol::text::printable;
@@ -155,12 +155,13 @@ fn fixes(was: &str, now: &str, places: &[(u32, u32)]) -> BTreeSet<u32> {
     for op in diff.ops().iter().filter(|op| op.tag() != DiffTag::Equal) {
         let old = op.old_range();
         // Added lines are near the lines on both sides of them.
-        let (first, last) = (unified::number(old.start), unified::number(old.end) + 1);
-        let is_fix = |place: &(u32, u32)| {
+        let first = unified::number(old.start);
+        let last = unified::number(old.end) + 1;
+        let is_fix = places.iter().any(|place| {
             let near = reversal::near(*place);
             first.max(1) <= *near.end() && *near.start() <= last
-        };
-        if places.iter().any(is_fix) {
+        });
+        if is_fix {
             let new = op.new_range();
             fixes.extend(unified::number(new.start) + 1..=unified::number(new.end));
         }
@@ -185,11 +186,10 @@ fn last_findings(state: &ReviewState) -> Vec<&Finding> {
 /// The findings of a round near lines that the fixes of the rounds before it added.
 fn in_fixes(state: &ReviewState, round: u32) -> impl Iterator<Item = &Finding> {
     let mut fixed: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
-    let is_before = |change: &&TreeChange| {
+    let changes = state.tree_changes.iter().filter(|change| {
         let fixed_in = change.call.purpose.round();
         fixed_in.is_some_and(|fixed_in| fixed_in < round)
-    };
-    let changes = state.tree_changes.iter().filter(is_before);
+    });
     for change in changes.flat_map(|change| &change.changes) {
         let lines = fixed.entry(change.file.as_str()).or_default();
         *lines = after(change, lines);

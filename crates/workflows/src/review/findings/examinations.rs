@@ -197,27 +197,31 @@ impl ReviewState {
     pub(crate) fn round_message(&self, round: u32, debate_round: u32) -> DebateMessage {
         let mut content = format!("Round {debate_round} complete: ");
         if debate_round == 2 {
-            let count = |word| {
-                self.examinations(round)
-                    .filter(|(_, said)| said.action == word)
-                    .count()
-            };
-            let agree = number_of(count(ExaminationWord::Agree), "agreement");
-            let disagree = number_of(count(ExaminationWord::Disagree), "disagreement");
-            let partial = count(ExaminationWord::Partial);
+            let words = [
+                ExaminationWord::Agree,
+                ExaminationWord::Disagree,
+                ExaminationWord::Partial,
+            ];
+            let [agree, disagree, partial] = words.map(|word| {
+                let examinations = self.examinations(round);
+                examinations.filter(|(_, said)| said.action == word).count()
+            });
+            let agree = number_of(agree, "agreement");
+            let disagree = number_of(disagree, "disagreement");
             content.push_str(&format!("{agree}, {disagree}, {partial} partial"));
             self.add_examined(round, &mut content);
         } else {
-            let count = |word| {
-                self.defences(round)
-                    .filter(|(_, said)| said.action == word)
-                    .count()
-            };
+            let words = [
+                DefenceWord::Defend,
+                DefenceWord::Concede,
+                DefenceWord::Modify,
+            ];
+            let [defended, conceded, modified] = words.map(|word| {
+                let defences = self.defences(round);
+                defences.filter(|(_, said)| said.action == word).count()
+            });
             content.push_str(&format!(
-                "{} defended, {} conceded, {} modified",
-                count(DefenceWord::Defend),
-                count(DefenceWord::Concede),
-                count(DefenceWord::Modify)
+                "{defended} defended, {conceded} conceded, {modified} modified"
             ));
             self.add_defended(round, &mut content);
         }

@@ -313,13 +313,13 @@ impl RoundContext<'_> {
             Some(file) => Some(file.text.clone()),
             None => self.workspace.read(path),
         };
-        let is_asked = |member: &&Member| {
+        let asked = members.iter().filter(|member| {
             member.model != GLEE
                 && self.lists.is_mandatory(revisions.severity(member))
                 && member.anchor.is_some()
                 && member.checked.place != Some(false)
-        };
-        let asked: Vec<&Member> = members.iter().filter(is_asked).collect();
+        });
+        let asked: Vec<&Member> = asked.collect();
         if asked.is_empty() {
             return BTreeSet::new();
         }

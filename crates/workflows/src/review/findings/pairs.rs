@@ -132,17 +132,18 @@ pub fn reused<E>(
 
 /// One sentence for each answer that joined two findings of a group.
 pub fn reasons(state: &ReviewState, members: &[Member], group: &Group) -> Vec<String> {
-    let find = |id: &str| {
-        let mut of_group = group.members.iter().map(|at| &members[*at]);
-        of_group.find(|member| member.id == id)
-    };
     let mut reasons = Vec::new();
     for ((one, other), answer) in &state.same {
         if !answer.same {
             continue;
         }
-        let Some(one) = find(one) else { continue };
-        let Some(other) = find(other) else { continue };
+        let named = [one, other].map(|id| {
+            let mut of_group = group.members.iter().map(|at| &members[*at]);
+            of_group.find(|member| member.id == *id)
+        });
+        let [Some(one), Some(other)] = named else {
+            continue;
+        };
         let reason = if answer.reason.is_blank() {
             String::new()
         } else {

@@ -6,6 +6,7 @@
 //! uncertain whether a finding repeats a dispute, the finding remains open and refers to the dispute.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 use std::rc::Rc;
 
 use crate::review::disputes::references::exists;
@@ -165,25 +166,26 @@ fn ruled_places<'a>(
     binding: &'a Binding,
     round: &Round<'_>,
 ) -> Option<Vec<(&'a Anchor, &'a Anchor)>> {
-    let block = |anchor: &Anchor, path: &str| {
-        let text = (round.text_of)(path);
-        Blocks::of(path, &text).place(anchor)
-    };
     let places = finding.anchored().map(|(place, now)| {
         let mut ruled = binding.anchors();
         let ruled = ruled.find(|ruled| {
             let is_other = matches!((ruled.cwe, now.cwe), (Some(a), Some(b)) if a != b);
             !is_other
-                && block(ruled, &now.file).is_some_and(|block| match place.line {
+                && block(ruled, &now.file, round).is_some_and(|block| match place.line {
                     Some(line) => block.contains(&line),
                     None => ruled.block == now.block,
                 })
-                && (ruled.file == now.file || block(ruled, &ruled.file).is_none())
+                && (ruled.file == now.file || block(ruled, &ruled.file, round).is_none())
         });
         Some((ruled?, now))
     });
     let places: Option<Vec<_>> = places.collect();
     places.filter(|places| !places.is_empty())
+}
+
+fn block(anchor: &Anchor, path: &str, round: &Round<'_>) -> Option<RangeInclusive<u32>> {
+    let text = (round.text_of)(path);
+    Blocks::of(path, &text).place(anchor)
 }
 
 /// The locations and tests that a text mentions. The test `path::Outer::name` is shortened to `path::name`.

@@ -68,15 +68,12 @@ pub(crate) fn separated(
             });
         }
     }
-    let event = |findings| {
-        EventKind::from(ReviewEvent::MembersSeparated {
-            dispute,
-            findings,
-            answers: answers.clone(),
-        })
-    };
     let mut after = state.clone();
-    after.apply(&event(findings.clone()));
+    after.apply(&EventKind::from(ReviewEvent::MembersSeparated {
+        dispute,
+        findings: findings.clone(),
+        answers: answers.clone(),
+    }));
     let merged = MergedRound::of(&RoundContext {
         state: &after,
         past: context.past.clone(),
@@ -86,5 +83,9 @@ pub(crate) fn separated(
     for finding in &mut findings {
         merged.corroborate(finding, context);
     }
-    Some(event(findings))
+    Some(EventKind::from(ReviewEvent::MembersSeparated {
+        dispute,
+        findings,
+        answers,
+    }))
 }

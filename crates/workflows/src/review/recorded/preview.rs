@@ -51,12 +51,11 @@ pub struct LaterCaller {
 
 /// Lists the agents whose calls depend on the findings, without the embedded agents.
 pub fn later_callers(plan: &Plan, journal: Option<&Journal>) -> Result<Vec<LaterCaller>, RunError> {
-    let is_asked = |role| match plan.mode {
+    let agents = plan.agents.iter().filter(|agent| match plan.mode {
         Mode::Review => false,
-        Mode::Fix => role == Role::Coder,
-        Mode::Arbitrate => matches!(role, Role::Coder | Role::Judge),
-    };
-    let agents = plan.agents.iter().filter(|agent| is_asked(agent.role));
+        Mode::Fix => agent.role == Role::Coder,
+        Mode::Arbitrate => matches!(agent.role, Role::Coder | Role::Judge),
+    });
     let mut callers: Vec<LaterCaller> = Vec::new();
     for agent in agents.chain(&plan.comparers) {
         let is_listed = callers

@@ -61,10 +61,7 @@ pub fn prune(
         workspace.remove_worktree(run, state_dir)?;
         let folder = journal.transcripts(run)?;
         let own = workspace::remove_folder(&folder);
-        let mut bytes = own.map_err(|source| WorkspaceError::State {
-            path: folder,
-            source,
-        })?;
+        let mut bytes = own.map_err(WorkspaceError::state(&folder))?;
         // If the pruned runs share data, the size of this data is added only once, for the last run.
         bytes += if index == last { shared } else { 0 };
         journal.append(run, RunEvent::RunPruned { bytes })?;
@@ -83,10 +80,7 @@ pub fn prune_transcripts(journal: &mut Journal, runs: &[RunId]) -> Result<Pruned
     for run in runs {
         let folder = journal.folder_of(run);
         let removed = workspace::remove_folder(&folder);
-        let bytes = removed.map_err(|source| WorkspaceError::State {
-            path: folder,
-            source,
-        })?;
+        let bytes = removed.map_err(WorkspaceError::state(&folder))?;
         journal.append(run, RunEvent::RunPruned { bytes })?;
         pruned = Pruned {
             runs: pruned.runs + 1,

@@ -117,14 +117,11 @@ impl ReviewState {
                 raw.end_line = place.end_line;
             }
         }
-        let is_withdrawn = |number: u32| {
-            let mut places = places.iter();
-            places.any(|given| given.finding == number && given.place.is_none())
-        };
         let mut number = 0;
         findings.retain(|_| {
             number += 1;
-            !is_withdrawn(number)
+            let mut places = places.iter();
+            !places.any(|given| given.finding == number && given.place.is_none())
         });
     }
 
