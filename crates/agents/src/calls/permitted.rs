@@ -44,7 +44,8 @@ impl Agents {
             call: call.request.nonce.clone(),
         };
         loop {
-            let (permits, vendor) = (Arc::clone(permits), permit.vendor.clone());
+            let permits = Arc::clone(permits);
+            let vendor = permit.vendor.clone();
             let name = permit.call.clone();
             let asked = spawn_blocking(move || permits.ask(&vendor, &name)).await;
             match asked.unwrap_or_default() {

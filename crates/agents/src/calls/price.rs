@@ -46,8 +46,12 @@ fn listed(agent: &Agent, model: &str) -> Option<Price> {
     // that of a short one.
     const SHORT: f64 = 1000.0;
     let address = ModelAddress::parse(&agent.command).ok();
-    let price = |usage: &[(UsageKey, f64)]| {
-        let usage = Counted::from_iter(usage.iter().cloned());
+    let input = (UsageKey::INPUT_TOKENS, SHORT);
+    let cached = (UsageKey::CACHE_READ_TOKENS, SHORT);
+    let output = (UsageKey::OUTPUT_TOKENS, SHORT);
+    let usages = [vec![input.clone()], vec![input, cached], vec![output]];
+    let [input, cached, output] = usages.map(|usage| {
+        let usage = Counted::from_iter(usage);
         let request = PriceRequest::new(model, &usage);
         let request = match &address {
             // The same model is free on a server of one's own.
@@ -57,12 +61,11 @@ fn listed(agent: &Agent, model: &str) -> Option<Price> {
         };
         let price = genai_prices::calculate(&request).ok()?.total_price;
         Some(price / SHORT * 1e6)
-    };
-    let input = (UsageKey::INPUT_TOKENS, SHORT);
+    });
     Some(Price {
-        input: price(std::slice::from_ref(&input))?,
-        cached: price(&[input, (UsageKey::CACHE_READ_TOKENS, SHORT)])?,
-        output: price(&[(UsageKey::OUTPUT_TOKENS, SHORT)])?,
+        input: input?,
+        cached: cached?,
+        output: output?,
     })
 }
 

@@ -186,8 +186,9 @@ pub fn confinement(
 /// Whether no other path contains the path or is inside of it.
 fn is_apart(path: &Path, others: &[PathBuf]) -> bool {
     let path = real(path);
-    let mut others = others.iter();
-    others.all(|other| !path.starts_with(other) && !other.starts_with(&path))
+    others
+        .iter()
+        .all(|other| !path.starts_with(other) && !other.starts_with(&path))
 }
 
 /// Returns the restrictions of a test that an agent wrote: it writes only in the folders `writable`, has no network, and

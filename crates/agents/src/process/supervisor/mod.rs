@@ -320,8 +320,8 @@ fn start_held(
         sandbox::isolate();
         return (false, Some(start(command)));
     }
-    let writable = confinement.writable.iter().map(Path::new);
-    let writable: Vec<&Path> = writable.chain(surroundings.writable()).collect();
+    let own = confinement.writable.iter().map(Path::new);
+    let writable = Vec::from_iter(own.chain(surroundings.writable()));
     // Landlock keeps an agent from writing where the mounts do not.
     let timed = confinement.timed.iter().map(Path::new);
     let timed = timed.filter(|_| !confinement.nests);

@@ -274,11 +274,11 @@ impl CallId {
         let Purpose::JudgeFile { disputes } = &self.purpose else {
             return vec![self.clone()];
         };
-        let of_one = |dispute: &DisputeNumber| Self {
+        let judged = disputes.iter().map(|dispute| Self {
             purpose: Purpose::Judge { dispute: *dispute },
             ..self.clone()
-        };
-        disputes.iter().map(of_one).collect()
+        });
+        judged.collect()
     }
 
     /// Returns a file name without an extension. All files with output of the call have this name, with

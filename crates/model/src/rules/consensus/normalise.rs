@@ -355,11 +355,10 @@ fn file_numbers<'a>(members: &'a [Member], tree: &[String]) -> HashMap<&'a str, 
             .and_modify(|only| *only = None)
             .or_insert(Some(path));
     }
-    let meant = paths.iter().map(|(written, path)| {
+    let meant: HashMap<&str, &str> = HashMap::from_iter(paths.iter().map(|(written, path)| {
         let only = bare.get(path.as_str()).copied().flatten();
         (*written, only.unwrap_or(path))
-    });
-    let meant: HashMap<&str, &str> = meant.collect();
+    }));
     let sorted: BTreeSet<&str> = meant.values().copied().collect();
     let numbers: HashMap<&str, u32> = sorted.into_iter().zip(0..).collect();
     meant

@@ -128,8 +128,8 @@ pub fn unheard(ruling: &Ruling, runs: &[DemonstrationRun]) -> Option<String> {
     if ruling.ruling != RulingWord::Dismiss {
         return None;
     }
-    let failing = demonstrated(runs);
-    let failing = failing.iter().filter(|one| one.result.failed_before());
+    let shown = demonstrated(runs);
+    let failing = shown.iter().filter(|one| one.result.failed_before());
     let path = failing.map(|one| &one.demonstration.path).find(|path| {
         let mut texts = std::iter::once(&ruling.rationale).chain(&ruling.citations);
         !texts.any(|text| text.as_written().contains(path.as_str()))
