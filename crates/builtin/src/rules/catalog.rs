@@ -165,8 +165,8 @@ impl Loading {
         ids: Option<&BTreeSet<&str>>,
     ) -> Result<(), CatalogError> {
         let families = language::packaged_for(language);
-        let files = packaged::FILES.iter();
-        let files = files.filter(|file| families.contains(&file.language));
+        let all = packaged::FILES.iter();
+        let files = all.filter(|file| families.contains(&file.language));
         let mut shared = Vec::new();
         for file in files.clone() {
             shared.extend(parse::<SerializableGlobalRule<SupportLang>>(

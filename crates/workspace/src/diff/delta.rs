@@ -150,7 +150,7 @@ impl Delta {
         };
         let places = earlier.findings.iter().flat_map(places_of);
         let findings = places.filter_map(|place| delta.read_again(place, &blocks, &marks));
-        let findings: Vec<Lines> = findings.collect();
+
         let (around, context) = EXTENTS[extent.min(EXTENTS.len() - 1)];
         let near = marks.iter().map(|line| {
             let block = blocks.enclosing(*line);

@@ -161,8 +161,10 @@ fn report(agent: &Agent, version: Option<&str>, probed: &Probed) -> String {
         Ok(false) => lines.push("answered, but without the nonce".to_owned()),
         Err(AgentError { message, hint, .. }) => {
             lines.push(printable::line(message));
-            let hint = hint.as_ref();
-            lines.extend(hint.map(|hint| format!("hint: {}", printable::line(hint))));
+            lines.extend(
+                hint.iter()
+                    .map(|hint| format!("hint: {}", printable::line(hint))),
+            );
         }
     }
     let is_asked_to_edit = check::is_asked_to_edit(

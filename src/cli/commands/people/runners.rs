@@ -43,8 +43,7 @@ fn contains(root: &Path, file: &str, text: &str) -> bool {
 }
 
 fn folder(root: &Path, names: &[&'static str]) -> Option<&'static str> {
-    let mut names = names.iter().copied();
-    names.find(|name| root.join(name).is_dir())
+    names.iter().copied().find(|name| root.join(name).is_dir())
 }
 
 #[cfg(test)]

@@ -133,8 +133,7 @@ mod imp {
                 printable::line(&rule.message) + origin,
             ]
         });
-        let rows: Vec<_> = rows.collect();
-        style.rows(&rows, &[]).concat()
+        style.rows(&Vec::from_iter(rows), &[]).concat()
     }
 
     fn table(measured: &Measure, misses: bool, style: Style) -> String {

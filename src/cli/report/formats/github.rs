@@ -13,7 +13,7 @@ use glee_model::domain::Outcome;
 const MOST: usize = 10;
 
 pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
-    let gaps = gaps::all(outcome).into_iter().map(|gap| {
+    let of_gaps = gaps::all(outcome).into_iter().map(|gap| {
         let file = gap
             .file
             .map(|file| format!(" file={}", property(&entry::line(file))))
@@ -29,7 +29,7 @@ pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let mut printed = [0_usize; 3];
     let mut lines = String::new();
     let mut left_out = Vec::new();
-    for (what, level, command) in gaps.chain(open_findings) {
+    for (what, level, command) in of_gaps.chain(open_findings) {
         let count = &mut printed[level as usize];
         *count += 1;
         if *count <= MOST {
@@ -40,11 +40,10 @@ pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     }
     let closed = entries.len() - open.len();
     lines.push_str(&format!("{}\n", text::conclusion(options.whole)));
-    let excess = ["open finding", "gap"].into_iter().filter_map(|what| {
+    let excess = Vec::from_iter(["open finding", "gap"].into_iter().filter_map(|what| {
         let number = left_out.iter().filter(|left| **left == what).count();
         (number > 0).then(|| count(number, what))
-    });
-    let excess: Vec<String> = excess.collect();
+    }));
     let mut missing = Vec::new();
     if !excess.is_empty() {
         missing.push(format!(

@@ -130,14 +130,13 @@ impl Report<'_> {
         if !short.is_empty() {
             text.push('\n');
         }
-        let places = short.iter().map(|group| match group[0].finding.raw.line {
+        let places = Vec::from_iter(short.iter().map(|group| match group[0].finding.raw.line {
             Some(line) => {
                 let word = format!("line {line}");
                 linked(links, word, path.unwrap_or_default(), Some(line)) + "  "
             }
             None => String::new(),
-        });
-        let places: Vec<String> = places.collect();
+        }));
         let tag_width = widest(short.iter().map(|group| style::tag(&group[0].finding)));
         let place_width = widest(&places);
         for (group, place) in short.into_iter().zip(places) {

@@ -168,8 +168,10 @@ fn side_by_side(sheet: &mut String, style: Style, texts: &[(String, String)]) {
 }
 
 fn row(cells: impl Iterator<Item = String>, width: usize) -> String {
-    let cells: Vec<String> = cells.map(|cell| style::pad(&cell, width)).collect();
-    cells.join("  ").trim_end().to_owned()
+    Vec::from_iter(cells.map(|cell| style::pad(&cell, width)))
+        .join("  ")
+        .trim_end()
+        .to_owned()
 }
 
 fn question_sheet(style: Style, open: &OpenQuestion) -> String {

@@ -196,8 +196,10 @@ impl<'a> Results<'a> {
             let nonce = result.nonce();
             nonce.is_some_and(|given| is_nonce(self.nonce, given))
         });
-        let mut others = others.iter();
-        !signed.is_empty() && others.all(|result| result.count == 0 && !result.malformed)
+        !signed.is_empty()
+            && others
+                .iter()
+                .all(|result| result.count == 0 && !result.malformed)
     }
 
     fn is_corrected(&self, number: u64, prose: &ProseReader<'_>) -> bool {

@@ -171,8 +171,9 @@ fn opened(
 fn is_for(dispute: &Dispute, comments: &[String]) -> bool {
     let participant = dispute.participant.as_ref();
     participant.is_some_and(|participant| {
-        let mut comments = comments.iter();
-        comments.all(|comment| participant.comments.contains(comment))
+        comments
+            .iter()
+            .all(|comment| participant.comments.contains(comment))
     })
 }
 
