@@ -2,11 +2,15 @@
 //! replay has the recorded results.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
+use rusqlite::Connection;
 use serde_json::Value;
 
-use crate::support::Sandbox;
+use crate::support::repository::repository;
+use crate::support::{Output, Sandbox};
 
 /// Whether the recorded value is contained in the current one, which may have additional fields.
 fn holds(recorded: &Value, now: &Value) -> bool {
@@ -42,15 +46,78 @@ fn folders() -> Vec<PathBuf> {
     entries.filter(|path| path.is_dir()).collect()
 }
 
+/// A machine with a golden history.
+struct Golden {
+    sandbox: Sandbox,
+    /// The file, which a command is given; `None` if a server keeps the history.
+    file: Option<String>,
+}
+
+impl Golden {
+    fn of(golden: &Path) -> Self {
+        let sandbox = repository();
+        let place = sandbox.state().join("golden");
+        copy(golden, &place);
+        let history = place.join("history.db");
+        let file = match sandbox.server() {
+            Some(server) => {
+                record(&sandbox, server, &history);
+                let entries = fs::read_dir(sandbox.state().join("repos")).expect("a history");
+                let mut copies =
+                    entries.map(|entry| entry.expect("an entry").path().join("server"));
+                let ours = copies
+                    .find(|server| server.is_dir())
+                    .expect("a copy of the log");
+                copy(&place.join("runs"), &ours.join("runs"));
+                None
+            }
+            None => Some(history.display().to_string()),
+        };
+        Self { sandbox, file }
+    }
+
+    fn glee(&self, command: &[&str]) -> Output {
+        let file = self.file.iter().flat_map(|file| ["--history", file]);
+        let args: Vec<&str> = file.chain(command.iter().copied()).collect();
+        self.sandbox.glee(&args)
+    }
+}
+
+/// Makes the records of a history those of the sandbox's repository on a server.
+fn record(sandbox: &Sandbox, server: &str, history: &Path) {
+    let begun = sandbox.glee(&["review", "--no-input", "--full", "--commit", "HEAD"]);
+    assert_eq!(begun.code, 0, "{begun}");
+    let literals = "SELECT format('INSERT INTO glee.event (repository, id, run, seq, at, body, prev, hash)
+            SELECT id, %d, %Q, %d, %Q, %Q, %Q, %Q FROM glee.repository;', id, run, seq, at, body, prev, hash)
+        FROM event ORDER BY id";
+    let db = Connection::open(history).expect("a history");
+    let mut rows = db.prepare(literals).expect("a statement");
+    let rows = rows.query_map([], |row| row.get::<_, String>(0));
+    let mut script = "BEGIN; DELETE FROM glee.event;".to_owned();
+    for row in rows.expect("rows") {
+        script += &row.expect("a row");
+    }
+    let chain = "SELECT format('UPDATE glee.repository SET events = %d, hash = %Q; COMMIT;', events, hash) FROM chain";
+    script += &db
+        .query_row(chain, [], |row| row.get::<_, String>(0))
+        .expect("the end of the chain");
+    let mut psql = Command::new("psql")
+        .args(["-qX", "-v", "ON_ERROR_STOP=1", "-d", server])
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("psql starts");
+    let mut input = psql.stdin.take().expect("a pipe");
+    input.write_all(script.as_bytes()).expect("a script");
+    drop(input);
+    assert!(psql.wait().is_ok_and(|status| status.success()));
+}
+
 #[test]
 fn every_golden_history_is_shown_and_decided_as_it_was() {
     let mut runs = 0;
     for golden in folders() {
-        let sandbox = Sandbox::new();
-        let place = sandbox.state().join("golden");
-        copy(&golden, &place);
-        let history = place.join("history.db").display().to_string();
-        let verified = sandbox.glee(&["--history", &history, "disputes", "verify"]);
+        let machine = Golden::of(&golden);
+        let verified = machine.glee(&["disputes", "verify"]);
         assert_eq!(verified.code, 0, "{verified}");
         for entry in fs::read_dir(golden.join("outcomes")).expect("outcomes") {
             let path = entry.expect("an outcome").path();
@@ -62,15 +129,7 @@ fn every_golden_history_is_shown_and_decided_as_it_was() {
             let recorded: Value =
                 serde_json::from_slice(&fs::read(&path).expect("an outcome")).expect("JSON");
             for command in ["show", "replay"] {
-                let output = sandbox.glee(&[
-                    "--history",
-                    &history,
-                    "runs",
-                    command,
-                    &run,
-                    "--format",
-                    "json",
-                ]);
+                let output = machine.glee(&["runs", command, &run, "--format", "json"]);
                 let now: Value = serde_json::from_str(&output.stdout).expect("an outcome");
                 assert!(
                     holds(&recorded, &now),
@@ -95,10 +154,7 @@ fn every_golden_stage_came_to_what_it_came_to() {
         .into_iter()
         .filter(|golden| golden.join("stages.json").is_file())
     {
-        let sandbox = Sandbox::new();
-        let place = sandbox.state().join("golden");
-        copy(&golden, &place);
-        let history = place.join("history.db").display().to_string();
+        let machine = Golden::of(&golden);
         let commands = [
             ("stages.json", &["consensus", "--json"][..]),
             ("deadlocks.json", &["stats", "deadlocks", "--json"]),
@@ -107,7 +163,7 @@ fn every_golden_stage_came_to_what_it_came_to() {
             let recorded: Value =
                 serde_json::from_slice(&fs::read(golden.join(name)).expect("a record"))
                     .expect("JSON");
-            let output = sandbox.glee(&[&["--history", &history], command].concat());
+            let output = machine.glee(command);
             let now: Value = serde_json::from_str(&output.stdout).expect("JSON");
             assert!(holds(&recorded, &now), "{name}\n{now:#}\n{}", output.stderr);
             stages += recorded.as_array().map_or(0, Vec::len);
@@ -118,23 +174,16 @@ fn every_golden_stage_came_to_what_it_came_to() {
 
 #[test]
 fn other_rules_decide_a_golden_run_otherwise() {
-    let sandbox = Sandbox::new();
-    let place = sandbox.state().join("golden");
-    copy(
-        &Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/1"),
-        &place,
-    );
-    let history = place.join("history.db").display().to_string();
-    let outcomes = fs::read_dir(place.join("outcomes")).expect("outcomes");
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/1");
+    let machine = Golden::of(&golden);
+    let outcomes = fs::read_dir(golden.join("outcomes")).expect("outcomes");
     let arbitrated = outcomes
         .map(|entry| fs::read(entry.expect("an outcome").path()).expect("an outcome"))
         .map(|outcome| serde_json::from_slice::<Value>(&outcome).expect("JSON"))
         .find(|outcome| outcome["disputes"][0]["number"] == 4)
         .expect("a run with dispute 4");
     let run = arbitrated["run"].as_str().expect("an id");
-    let output = sandbox.glee(&[
-        "--history",
-        &history,
+    let output = machine.glee(&[
         "runs",
         "replay",
         run,
@@ -177,8 +226,7 @@ fn other_rules_decide_a_golden_run_otherwise() {
              the events of the run with `glee runs show --format jsonl`\n",
         ),
     ] {
-        let output =
-            sandbox.glee(&[&["--history", &history, "runs", "replay"], &flags[..]].concat());
+        let output = machine.glee(&[&["runs", "replay"], &flags[..]].concat());
         assert_eq!(
             (output.code, output.stdout.as_str(), output.stderr.as_str()),
             (2, "", expected)
