@@ -130,6 +130,15 @@ fn a_submitted_review_ends_as_one_of_this_machine() {
         (1, &shown.stdout),
         "{waited}"
     );
+    let other = machine(&postgres, "sue");
+    other.git(&["init", "-q"]);
+    other.git(&["commit", "-q", "--allow-empty", "-m", "Another repository"]);
+    let elsewhere = other.glee(&["runs", "wait", &first]);
+    assert_eq!(elsewhere.code, 1, "{elsewhere}");
+    assert!(
+        elsewhere.stderr.contains("is of the repository `"),
+        "{elsewhere}"
+    );
     let again = sue.glee(&["runs", "stop", &first]);
     assert_eq!(again.code, 2, "{again}");
 
@@ -155,6 +164,18 @@ fn a_submitted_review_ends_as_one_of_this_machine() {
     let text = String::from_utf8_lossy(&waited.stdout).into_owned();
     assert_eq!(waited.status.code(), Some(1), "{text}");
     assert!(text.contains("Text is run as code"), "{text}");
+    // The worker keeps the prompts and answers of the runs of a month.
+    let histories = std::fs::read_dir(worker.state().join("repos")).expect("a folder");
+    let mut runs = Vec::new();
+    for history in histories.flatten() {
+        let found = std::fs::read_dir(history.path().join("server/runs"));
+        runs.extend(found.into_iter().flatten().flatten().map(|run| run.path()));
+    }
+    assert_eq!(runs.len(), 2, "{runs:?}");
+    let month = std::time::Duration::from_secs(31 * 24 * 60 * 60);
+    let old = std::fs::File::open(&runs[0]).expect("a folder");
+    old.set_modified(std::time::SystemTime::now() - month)
+        .expect("a time");
     // The worker keeps no tree, and no key of anybody.
     let trees = worker.state().join("mirrors");
     let left = std::fs::read_dir(&trees)
@@ -183,6 +204,10 @@ fn a_submitted_review_ends_as_one_of_this_machine() {
         failed.starts_with("2|") && failed.contains("nobody"),
         "{failed}"
     );
+
+    id(&sue.glee(&SUBMIT));
+    assert_eq!(worker.glee(&["worker", "--once"]).code, 0);
+    assert!(!runs[0].exists() && runs[1].exists(), "{runs:?}");
 }
 
 #[test]
@@ -217,6 +242,8 @@ fn a_role_does_to_the_queue_what_is_its_own() {
             "SELECT glee.follow(1, 7, 'h', now(), 'x', 'r', '{}')",
         ),
         ("wim", "SELECT glee.stop('x')"),
+        ("wim", "SELECT glee.require('x', 1, 'sandbox')"),
+        ("wim", "SELECT * FROM glee.read('work', '1 s', '{}')"),
         ("wim", "SELECT glee.close('x', 0, '')"),
         ("wim", "SELECT glee.limit_vendor('x', 1)"),
         ("sue", "SELECT glee.limit_tenant('glee_reader', 1)"),
@@ -260,6 +287,7 @@ fn a_role_does_to_the_queue_what_is_its_own() {
         "SELECT glee.claim_records(RUN, 1, 1, 10)",
         "SELECT glee.claimed(RUN, 1)",
         "SELECT glee.permit(RUN, 1, 'claude', 'c')",
+        "SELECT glee.require(RUN, 1, 'gpu')",
         "SELECT glee.cool(RUN, 1, 'claude', 1000)",
         "SELECT glee.finish(RUN, 1, 0, NULL)",
     ] {
@@ -329,4 +357,87 @@ fn a_role_does_to_the_queue_what_is_its_own() {
         postgres.sql(DATABASE, ends),
         "4|5 workers took it, and none of them ended it\n143|it was stopped"
     );
+    let waited = sue.glee(&["runs", "wait", &first]);
+    assert_eq!(waited.code, 4, "{waited}");
+    let why = "did not come to its end: 5 workers took it, and none of them ended it";
+    assert!(waited.stderr.contains(why), "{waited}");
+
+    // What ended long ago is forgotten when another run ends.
+    postgres.sql(
+        DATABASE,
+        "UPDATE glee.fleet SET keep = '1 h'; UPDATE glee.submission SET ended = now() - interval '2 h' WHERE exit = 4",
+    );
+    let last = id(&sue.glee(&SUBMIT));
+    assert_eq!(sue.glee(&["runs", "stop", &last]).code, 0);
+    assert_eq!(
+        postgres.sql(DATABASE, ends),
+        "143|it was stopped\n143|it was stopped"
+    );
+    let messages =
+        "SELECT count(*) FROM (SELECT 1 FROM pgmq.q_work UNION ALL SELECT 1 FROM pgmq.q_urgent
+        UNION ALL SELECT 1 FROM pgmq.a_work UNION ALL SELECT 1 FROM pgmq.a_urgent) m";
+    assert_eq!(postgres.sql(DATABASE, messages), "0");
+}
+
+#[test]
+fn a_run_waits_for_a_worker_that_has_all_its_labels() {
+    let Some(postgres) = database() else {
+        return;
+    };
+    let sue = submitter(postgres.address("sue", DATABASE));
+    let wrong = sue.glee(&[&SUBMIT[..], &["--labels", "gpu,big one"]].concat());
+    assert_eq!(wrong.code, 2, "{wrong}");
+    let labelled = |labels: &str| id(&sue.glee(&[&SUBMIT[..], &["--labels", labels]].concat()));
+    let both = labelled("gpu,linux");
+    let one = labelled("linux");
+    let none = id(&sue.glee(&SUBMIT));
+    let listed = sue.glee(&["runs", "--all"]).stdout;
+    for (id, words) in [
+        (&both, "waits for a worker with gpu, linux"),
+        (&one, "waits for a worker with linux"),
+        (&none, "waits for a worker "),
+    ] {
+        let mut lines = listed.lines();
+        let line = lines.find(|line| line.contains(id));
+        assert!(line.expect("a line").contains(words), "{words}: {listed}");
+    }
+    let claim = |labels: &str| {
+        let sql = format!("SELECT run, fence FROM glee.claim('w', '{labels}')");
+        let claimed = postgres.sql_as("wim", DATABASE, &sql);
+        claimed.expect("an answer")
+    };
+    let is_of = |claimed: &str, id: &str, fence: i32| {
+        assert!(
+            claimed.contains(id) && claimed.ends_with(&format!("|{fence}")),
+            "{claimed}"
+        );
+    };
+    is_of(&claim("{gpu}"), &none, 1);
+    assert_eq!(claim("{gpu,windows}"), "|");
+    is_of(&claim("{linux,windows}"), &one, 1);
+    is_of(&claim("{linux,gpu,sandbox}"), &both, 1);
+    // After the lease, too.
+    postgres.sql(DATABASE, "UPDATE pgmq.q_work SET vt = now()");
+    is_of(&claim("{}"), &none, 2);
+    assert_eq!(claim("{}"), "|");
+
+    // The command names its labels to the queue.
+    let worker = machine(&postgres, "wim");
+    postgres.sql(
+        DATABASE,
+        "UPDATE pgmq.q_work SET vt = now() WHERE message ->> 'labels' LIKE '%gpu%'",
+    );
+    let ends = "SELECT count(*) FROM glee.submission WHERE ended IS NOT NULL";
+    assert_eq!(
+        worker.glee(&["worker", "--once", "--labels", "gpu"]).code,
+        0
+    );
+    assert_eq!(postgres.sql(DATABASE, ends), "0");
+    assert_eq!(
+        worker
+            .glee(&["worker", "--once", "--labels", "gpu,linux"])
+            .code,
+        0
+    );
+    assert_eq!(postgres.sql(DATABASE, ends), "1");
 }

@@ -166,13 +166,16 @@ impl Notice<'_> {
                 "object_attributes": {
                     "iid": self.number, "state": if self.is_open { "opened" } else { "merged" },
                     "updated_at": updated, "last_commit": {"id": self.head},
+                    "source_project_id": 1, "target_project_id": 1,
                 },
             }),
             _ => json!({
                 "number": self.number,
                 "pull_request": {
                     "state": if self.is_open { "open" } else { "closed" }, "draft": false,
-                    "updated_at": updated, "head": {"sha": self.head},
+                    "updated_at": updated, "head": {"sha": self.head, "repo": {"id": self.number}},
+                    // The request 8 is that of a fork.
+                    "base": {"sha": "base", "repo": {"id": 7}},
                 },
                 "repository": {"clone_url": remote},
             }),
@@ -233,10 +236,24 @@ fn a_head_is_submitted_once_and_a_newer_one_supersedes_it() {
         "https://host.example/team/app.git|||{--publish,--pr=7}|work|service"
     );
 
+    // The head of the request 8 is in another repository.
+    let of_fork = Notice {
+        host: "github",
+        number: 8,
+        head: "aaa",
+        is_open: true,
+        second: 10,
+    };
+    service.tell(&of_fork);
+    let sql = "SELECT labels FROM glee.submission WHERE args[2] = '--pr=8'";
+    assert_eq!(postgres.sql("glee", sql), "{sandbox}");
+    let sql = "SELECT DISTINCT labels FROM glee.submission WHERE args[2] = '--pr=7'";
+    assert_eq!(postgres.sql("glee", sql), "{}");
+
     // What waits of a removed repository goes with it.
     postgres.sql("glee", "DELETE FROM glee.repository");
     assert_eq!(
-        postgres.sql("glee", "SELECT run FROM glee.claim('worker')"),
+        postgres.sql("glee", "SELECT run FROM glee.claim('worker', '{sandbox}')"),
         ""
     );
     assert_eq!(

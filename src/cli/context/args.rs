@@ -68,6 +68,18 @@ pub(crate) fn one_of<T: Copy + Send + Sync + 'static>(
     })
 }
 
+/// Parses a label of workers.
+pub(crate) fn label(text: &str) -> Result<String, String> {
+    let is_valid = !text.is_empty()
+        && text
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
+    match is_valid {
+        true => Ok(text.to_owned()),
+        false => Err("a label has letters, digits, `-`, `_` and `.`".to_owned()),
+    }
+}
+
 /// Parses a whole number between `least` and `most`. If `most` is [`u64::MAX`], the error message mentions no
 /// upper limit.
 pub(crate) fn number<T>(least: u64, most: u64) -> impl Fn(&str) -> Result<T, String> + Clone

@@ -2,7 +2,9 @@
 //! option, the history is the repository's log on the server that the setting `server` names, or else the repository's
 //! database in the state folder.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::globals::Globals;
 use super::place::{self, refuse_inside, state_dir};
@@ -195,10 +197,28 @@ impl Place {
             let folder = self.path.ancestors().nth(2).unwrap_or(&self.path);
             let folder = folder.with_added_extension(repository.to_string());
             let path = replica::replica_of(&folder.join(store::DATABASE));
+            if creates {
+                remove_old_runs(&path);
+            }
             return Journal::following(&path, log).map(Some);
         }
         let log = server.log(names, creates)?;
         log.map(|log| Journal::following(&self.path, log))
             .transpose()
+    }
+}
+
+/// How long the folder of a run stays on a worker.
+const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+/// Removes the folders of runs that a worker carried long ago, with their prompts and answers. What cannot be removed stays.
+fn remove_old_runs(replica: &Path) {
+    let runs = fs::read_dir(replica.with_file_name("runs"));
+    for run in runs.into_iter().flatten().flatten() {
+        let written = run.metadata().and_then(|folder| folder.modified());
+        let age = written.ok().and_then(|time| time.elapsed().ok());
+        if age.is_some_and(|age| age > KEPT) {
+            drop(fs::remove_dir_all(run.path()));
+        }
     }
 }

@@ -18,7 +18,7 @@ pub(crate) mod worktree;
 
 pub(crate) use args::{
     JsonFlag, OutputParser, POLICIES, ROUTES, ReasonFlag, ReportFormat, ReportOutputs, RunArg,
-    UserFlag, Words, duration, number, one_of,
+    UserFlag, Words, duration, label, number, one_of,
 };
 pub(crate) use config_edit::{ConfigTarget, HEAD};
 pub(crate) use execute::CommandContext;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
@@ -77,6 +77,7 @@ fn receive(scene: &Scene) -> String {
         "project": {"git_http_url": format!("{}/team/shop.git", scene.double.address)},
         "object_attributes": {
             "iid": 7, "state": "opened", "updated_at": "2026-11-28T20:15:00Z", "last_commit": {"id": "abc"},
+            "source_project_id": 3, "target_project_id": 3,
         },
     })
     .to_string();
@@ -153,6 +154,65 @@ fn the_agents_of_a_worker_are_held_at_a_fork_whatever_its_user_allows() {
         assert_ne!(exit, "", "{database}");
         assert_eq!(written.exists(), !is_fork, "{database}");
     }
+}
+
+/// Starts a program in a process that cannot restrict itself by Landlock.
+const WITHOUT_LANDLOCK: &str = r#"
+import ctypes, os, struct, sys
+def op(code, jt, jf, k): return struct.pack("HBBI", code, jt, jf, k)
+# landlock_create_ruleset has the number 444 on all machines. It fails with ENOSYS.
+code = op(0x20, 0, 0, 0) + op(0x15, 0, 1, 444) + op(0x06, 0, 0, 0x00050000 | 38) + op(0x06, 0, 0, 0x7fff0000)
+filter = ctypes.create_string_buffer(code, len(code))
+program = ctypes.create_string_buffer(struct.pack("HxxxxxxP", 4, ctypes.addressof(filter)))
+libc = ctypes.CDLL(None, use_errno=True)
+assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, program) == 0, os.strerror(ctypes.get_errno())
+os.execv(sys.argv[1], sys.argv[1:])
+"#;
+
+#[test]
+fn a_worker_without_a_sandbox_leaves_a_fork_to_one_that_has_it() {
+    let Some(postgres) = Postgres::start() else {
+        return;
+    };
+    create(&postgres, "fork");
+    let mut scene = with_findings();
+    let elsewhere = serde_json::json!({ "id": 2, "clone_url": "https://git.example.org/fork.git" });
+    let mut state = scene.double.state();
+    state.other.insert(HEAD_REPOSITORY.to_owned(), elsewhere);
+    drop(state);
+    submit(&mut scene, &postgres, "fork");
+    let without = || {
+        let command = scene.sandbox.command(&["worker", "--once"]);
+        let mut held = Command::new("python3");
+        held.args(["-c", WITHOUT_LANDLOCK])
+            .arg(command.get_program())
+            .args(command.get_args());
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => held.env(name, value),
+                None => held.env_remove(name),
+            };
+        }
+        let output = held.stdin(Stdio::null()).output().expect("python starts");
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    };
+    let state = "SELECT fence, labels, ended IS NULL FROM glee.submission";
+    without();
+    assert_eq!(postgres.sql("fork", state), "1|{sandbox}|t");
+    let listed = scene.sandbox.glee(&["runs", "--all"]);
+    assert!(
+        listed.stdout.contains("waits for a worker with sandbox"),
+        "{listed}"
+    );
+    // It does not take the run again.
+    without();
+    assert_eq!(postgres.sql("fork", state), "1|{sandbox}|t");
+    work(&scene, "one");
+    assert_eq!(postgres.sql("fork", state), "2|{sandbox}|f");
 }
 
 #[test]

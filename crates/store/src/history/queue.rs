@@ -34,11 +34,17 @@ pub trait Queue: Send {
     ) -> Result<bool, SharedLogError>;
     /// Counts the runs that the role sees.
     fn totals(&mut self) -> Result<QueueTotals, SharedLogError>;
-    /// Takes the next run. `worker` is the name that others see.
-    fn claim(&mut self, worker: &str) -> Result<Option<CarriedRun>, SharedLogError>;
+    /// Takes the next run that asks for no other than these labels. `worker` is the name that others see.
+    fn claim(
+        &mut self,
+        worker: &str,
+        labels: &[String],
+    ) -> Result<Option<CarriedRun>, SharedLogError>;
     fn claimed(&mut self, claim: &CarriedRun) -> Result<Submission, SharedLogError>;
     /// Holds the run for another lease, and returns the lease. `None` if the run was taken over or stopped.
     fn renew(&mut self, claim: &CarriedRun) -> Result<Option<Duration>, SharedLogError>;
+    /// Lets only workers with this label take the run, once this worker has given it back.
+    fn require(&mut self, claim: &CarriedRun, label: &str) -> Result<(), SharedLogError>;
     /// Ends the run. Without an exit code, another worker can take it.
     fn finish(
         &mut self,

@@ -7,6 +7,9 @@ use serde::Serialize;
 
 use glee_model::domain::RunId;
 
+/// The label of a worker that keeps agents from writing. Reviews of forks ask for it.
+pub const SANDBOX: &str = "sandbox";
+
 /// What a worker reviews.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Submission {
@@ -18,6 +21,8 @@ pub struct Submission {
     pub folder: String,
     /// The arguments of `glee review`.
     pub args: Vec<String>,
+    /// What a worker has to have.
+    pub labels: Vec<String>,
 }
 
 /// A run that a worker carries.
@@ -47,6 +52,8 @@ pub struct RequestNotice {
     /// The commit to review. `None` for a closed request and for a draft.
     pub head: Option<String>,
     pub updated: Timestamp,
+    /// Whether the head is in another repository.
+    pub is_fork: bool,
 }
 
 /// The submitted runs that have not ended.
@@ -66,8 +73,10 @@ pub struct QueueTotals {
 pub enum SubmissionState {
     /// The tenant has as many runs in the queue as it has places.
     WaitsForPlace,
-    /// No worker has taken the run yet, or the lease of the last one ended.
-    Queued,
+    /// No worker with these labels has taken the run yet, or the lease of the last one ended.
+    Queued {
+        labels: Vec<String>,
+    },
     /// The worker with this name carries the run. Its next call waits for a permit of the vendor, if one is named.
     Carried {
         worker: String,

@@ -18,15 +18,16 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::cli::commands::work::review;
-use crate::cli::context::{CommandError, CommandResult, Globals, number, place, server};
+use crate::cli::context::{CommandError, CommandResult, Globals, label, number, place, server};
 use crate::cli::signals;
+use glee_agents::process::sandbox;
 use glee_model::domain::ExitReason;
 use glee_protocol::secrets;
 use glee_protocol::text::printable;
 use glee_store::config::schema::units;
 use glee_store::history::queue::Queue;
 use glee_store::history::shared_log::SharedLogError;
-use glee_store::history::submission::{CarriedRun, Submission};
+use glee_store::history::submission::{CarriedRun, SANDBOX, Submission};
 use glee_system::lease::{self, Moment};
 use glee_workspace::MirrorTree;
 
@@ -37,8 +38,12 @@ A worker fetches the commits of a run with this machine's git, and asks the agen
 the project's. SIGTERM lets it end its runs and take no other one; a second SIGTERM gives them to other workers. The \
 setting `server` names the database, with a role that is a member of `glee_worker`; docs/server.md says more.
 
+A worker takes no run that asks for a label that it does not have. Where the system can keep agents from writing, it has the \
+label `sandbox`, for which reviews of forks ask.
+
 Examples:
   glee worker -j 8           run up to eight reviews at once
+  glee worker --labels gpu   take also what `glee review --submit --labels gpu` submits
   glee worker --once         run one review if one waits, as a job of a cluster does")]
 pub(crate) struct Args {
     /// The maximum number of runs at once
@@ -47,6 +52,9 @@ pub(crate) struct Args {
     /// Take one run if one waits, and end
     #[arg(long, conflicts_with = "jobs")]
     once: bool,
+    /// What this worker has: it also takes runs that ask for these labels
+    #[arg(long, value_name = "LABELS", value_delimiter = ',', value_parser = label)]
+    labels: Vec<String>,
     /// The maximum size of all mirrors of repositories; those that were not used for the longest time are removed
     #[arg(long, value_name = "SIZE", default_value = "20GiB", value_parser = size)]
     mirrors: u64,
@@ -77,6 +85,7 @@ struct Worker<'a> {
     globals: &'a Globals,
     queue: Box<dyn Queue>,
     name: String,
+    labels: Vec<String>,
     /// The number of signals to end.
     asked_to_end: Arc<AtomicUsize>,
     running: Vec<Running>,
@@ -112,11 +121,14 @@ impl<'a> Worker<'a> {
             }
         });
         globals.say(&format!("{name} takes runs from {server}"));
+        let mut labels = args.labels.clone();
+        labels.extend(sandbox::layers().landlock.then(|| SANDBOX.to_owned()));
         Ok(Self {
             args,
             globals,
             queue,
             name,
+            labels,
             asked_to_end,
             running: Vec::new(),
             ended: Vec::new(),
@@ -144,7 +156,7 @@ impl<'a> Worker<'a> {
                 }
             }
             if !is_over && self.running.len() < jobs && Instant::now() >= next {
-                match self.queue.claim(&self.name) {
+                match self.queue.claim(&self.name, &self.labels) {
                     Ok(Some(claim)) => {
                         self.start(claim)?;
                         pause = STEP;
@@ -287,6 +299,7 @@ fn carry(args: &Args, globals: &Globals, claim: &CarriedRun) -> CommandResult {
         commit,
         folder,
         args: words,
+        labels: _,
     } = hold(globals, claim)?;
     let review = review::Args::of_words(&words)?;
     let state = place::state_dir()?;

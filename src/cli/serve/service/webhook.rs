@@ -72,14 +72,26 @@ struct PullRequest {
     state: String,
     #[serde(default)]
     draft: bool,
-    head: Commit,
+    head: Head,
+    base: Head,
     updated_at: Timestamp,
 }
 
 #[derive(Deserialize)]
-struct Commit {
-    #[serde(alias = "id")]
+struct Head {
     sha: String,
+    /// `None` if the repository was deleted.
+    repo: Option<RepositoryId>,
+}
+
+#[derive(PartialEq, Deserialize)]
+struct RepositoryId {
+    id: u64,
+}
+
+#[derive(Deserialize)]
+struct Commit {
+    id: String,
 }
 
 #[derive(Deserialize)]
@@ -94,6 +106,7 @@ impl PullRequestHook {
         RequestNotice {
             remote: self.repository.clone_url,
             number: self.number,
+            is_fork: request.head.repo.is_none() || request.head.repo != request.base.repo,
             head: (request.state == "open" && !request.draft).then_some(request.head.sha),
             updated: request.updated_at,
         }
@@ -114,6 +127,8 @@ struct MergeRequest {
     #[serde(default, alias = "work_in_progress")]
     draft: bool,
     last_commit: Option<Commit>,
+    source_project_id: Option<u64>,
+    target_project_id: u64,
     #[serde(deserialize_with = "either_time")]
     updated_at: Timestamp,
 }
@@ -121,8 +136,9 @@ struct MergeRequest {
 impl MergeRequestHook {
     fn notice(self) -> RequestNotice {
         let request = self.object_attributes;
-        let head = request.last_commit.map(|commit| commit.sha);
+        let head = request.last_commit.map(|commit| commit.id);
         RequestNotice {
+            is_fork: request.source_project_id != Some(request.target_project_id),
             remote: self.project.clone_url,
             number: request.iid,
             head: head.filter(|_| request.state == "opened" && !request.draft),
@@ -171,7 +187,7 @@ mod tests {
             "number": 7,
             "pull_request": {
                 "state": state, "draft": is_draft, "updated_at": "2026-11-28T20:15:00Z",
-                "head": {"sha": "abc", "ref": "topic"},
+                "head": {"sha": "abc", "ref": "topic", "repo": {"id": 1}}, "base": {"sha": "def", "repo": {"id": 1}},
             },
             "repository": {"clone_url": "https://host.example/team/app.git"},
         })
@@ -183,6 +199,7 @@ mod tests {
             "project": {"git_http_url": "https://host.example/team/app.git"},
             "object_attributes": {
                 "iid": 7, "state": state, "draft": is_draft, "updated_at": updated, "last_commit": {"id": "abc"},
+                "source_project_id": 1, "target_project_id": 1,
             },
         })
     }
@@ -217,6 +234,7 @@ mod tests {
             number: 7,
             head: head.map(ToOwned::to_owned),
             updated: "2026-11-28T20:15:00Z".parse().unwrap(),
+            is_fork: false,
         };
         for host in ["github", "gitea"] {
             let head = |state, is_draft| told(host, &pull_request(state, is_draft)).unwrap();
@@ -230,6 +248,22 @@ mod tests {
             assert_eq!(head("opened", false), Some(notice(Some("abc"))));
             assert_eq!(head("opened", true), Some(notice(None)));
             assert_eq!(head("merged", false), Some(notice(None)));
+        }
+    }
+
+    #[test]
+    fn a_head_in_another_repository_or_in_none_is_that_of_a_fork() {
+        for other in [json!({"id": 2}), Value::Null] {
+            let mut body = pull_request("open", false);
+            body["pull_request"]["head"]["repo"] = other;
+            for host in ["github", "gitea"] {
+                assert!(told(host, &body).unwrap().unwrap().is_fork, "{body}");
+            }
+        }
+        for other in [json!(2), Value::Null] {
+            let mut body = merge_request("opened", false, "2026-11-28T20:15:00Z");
+            body["object_attributes"]["source_project_id"] = other;
+            assert!(told("gitlab", &body).unwrap().unwrap().is_fork, "{body}");
         }
     }
 

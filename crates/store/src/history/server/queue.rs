@@ -10,7 +10,7 @@ use super::{Server, apart};
 use crate::history::queue::Queue;
 use crate::history::shared_log::{RepositoryNames, SharedLogError};
 use crate::history::submission::{
-    CarriedRun, QueueTotals, RequestNotice, Submission, SubmissionState, SubmittedRun,
+    CarriedRun, QueueTotals, RequestNotice, SANDBOX, Submission, SubmissionState, SubmittedRun,
 };
 use glee_model::domain::RunId;
 
@@ -103,11 +103,12 @@ impl Queue for ServerQueue {
             commit,
             folder,
             args,
+            labels,
         } = submission;
         self.row(
-            "SELECT glee.submit(glee.open($1, $2, $3, true), $4, $5, $6, $7, $8, $9)",
+            "SELECT glee.submit(glee.open($1, $2, $3, true), $4, $5, $6, $7, $8, $9, $10)",
             &[
-                project, proven, title, &run.0, &is_urgent, remote, commit, folder, args,
+                project, proven, title, &run.0, &is_urgent, remote, commit, folder, args, labels,
             ],
         )
         .map(drop)
@@ -137,14 +138,16 @@ impl Queue for ServerQueue {
             number,
             head,
             updated,
+            is_fork,
         } = notice;
         let updated = updated.to_string();
+        let labels: &[&str] = if *is_fork { &[SANDBOX] } else { &[] };
         self.ask(|client| {
-            let sql = "SELECT glee.follow(glee.open($1, $2, $3, true), $4, $5, $6::text::timestamptz, $7, $8, $9)";
+            let sql = "SELECT glee.follow(glee.open($1, $2, $3, true), $4, $5, $6::text::timestamptz, $7, $8, $9, $10)";
             let row = client.query_one(
                 sql,
                 &[
-                    project, proven, title, number, head, &updated, &run.0, remote, &args,
+                    project, proven, title, number, head, &updated, &run.0, remote, &args, &labels,
                 ],
             )?;
             row.try_get(0)
@@ -170,9 +173,14 @@ impl Queue for ServerQueue {
         })
     }
 
-    fn claim(&mut self, worker: &str) -> Result<Option<CarriedRun>, SharedLogError> {
+    fn claim(
+        &mut self,
+        worker: &str,
+        labels: &[String],
+    ) -> Result<Option<CarriedRun>, SharedLogError> {
         self.ask(|client| {
-            let row = client.query_one("SELECT run, fence FROM glee.claim($1)", &[&worker])?;
+            let sql = "SELECT run, fence FROM glee.claim($1, $2)";
+            let row = client.query_one(sql, &[&worker, &labels])?;
             let run: Option<String> = row.try_get(0)?;
             run.map(|run| {
                 Ok(CarriedRun {
@@ -186,13 +194,14 @@ impl Queue for ServerQueue {
 
     fn claimed(&mut self, claim: &CarriedRun) -> Result<Submission, SharedLogError> {
         self.ask(|client| {
-            let sql = "SELECT remote, commit, folder, args FROM glee.claimed($1, $2)";
+            let sql = "SELECT remote, commit, folder, args, labels FROM glee.claimed($1, $2)";
             let row = client.query_one(sql, &[&claim.run.0, &claim.fence])?;
             Ok(Submission {
                 remote: row.try_get(0)?,
                 commit: row.try_get(1)?,
                 folder: row.try_get(2)?,
                 args: row.try_get(3)?,
+                labels: row.try_get(4)?,
             })
         })
     }
@@ -204,6 +213,12 @@ impl Queue for ServerQueue {
             let lease: Option<i64> = row.try_get(0)?;
             Ok(lease.map(|lease| Duration::from_millis(lease.unsigned_abs())))
         })
+    }
+
+    fn require(&mut self, claim: &CarriedRun, label: &str) -> Result<(), SharedLogError> {
+        let sql = "SELECT glee.require($1, $2, $3)";
+        self.row(sql, &[&claim.run.0, &claim.fence, &label])
+            .map(drop)
     }
 
     fn finish(
@@ -275,7 +290,7 @@ impl Queue for ServerQueue {
 /// The columns from which [`state`] reads how far a submission `s` is.
 pub(super) const STATE: &str =
     "s.msg IS NULL, s.until > clock_timestamp(), s.worker, s.waits_for, s.stopped IS NOT NULL,
-    s.exit, s.failed";
+    s.exit, s.failed, s.labels";
 
 fn submitted(row: &Row) -> Result<SubmittedRun, Error> {
     Ok(SubmittedRun {
@@ -304,6 +319,8 @@ pub(super) fn state(row: &Row, first: usize) -> Result<SubmissionState, Error> {
             waits_for: row.try_get(first + 3)?,
         },
         None if is_waiting => SubmissionState::WaitsForPlace,
-        None => SubmissionState::Queued,
+        None => SubmissionState::Queued {
+            labels: row.try_get(first + 7)?,
+        },
     })
 }

@@ -16,8 +16,13 @@ GRANT glee_reader TO glee_submitter;
 SELECT pgmq.create('urgent');
 SELECT pgmq.create('work');
 
--- After `lease` without a renewal, another worker takes a run over. A run that was claimed `claims` times fails.
-CREATE TABLE glee.fleet (lease interval NOT NULL DEFAULT '60 s', claims int NOT NULL DEFAULT 5);
+-- After `lease` without a renewal, another worker takes a run over. A run that was claimed `claims` times fails. A submission
+-- is kept for the time `keep` after its end.
+CREATE TABLE glee.fleet (
+    lease  interval NOT NULL DEFAULT '60 s',
+    claims int NOT NULL DEFAULT 5,
+    keep   interval NOT NULL DEFAULT '90 d'
+);
 INSERT INTO glee.fleet DEFAULT VALUES;
 
 -- How many runs of a tenant are in a queue at once. A later run waits behind so many runs of each other tenant, and not
@@ -25,7 +30,7 @@ INSERT INTO glee.fleet DEFAULT VALUES;
 -- `month_usd` is what all runs in the repositories of the tenant may cost in a month; NULL: any amount.
 CREATE TABLE glee.places (tenant name PRIMARY KEY, places int NOT NULL DEFAULT 64, month_usd numeric);
 
--- `commit` is NULL for a pull request. `msg` is NULL while the run waits for a place; `fence`, `worker` and `until` are
+-- A worker takes the run if it has all of its `labels`. `commit` is NULL for a pull request. `msg` is NULL while the run waits for a place; `fence`, `worker` and `until` are
 -- those of the newest claim.
 CREATE TABLE glee.submission (
     run        text PRIMARY KEY,
@@ -39,6 +44,7 @@ CREATE TABLE glee.submission (
     commit     text,
     folder     text NOT NULL,
     args       text[] NOT NULL,
+    labels     text[] NOT NULL DEFAULT '{}',
     msg        bigint,
     fence      int,
     worker     text,
@@ -52,6 +58,7 @@ CREATE TABLE glee.submission (
 CREATE INDEX submission_waiting ON glee.submission (tenant, queue, n) WHERE msg IS NULL AND ended IS NULL;
 CREATE INDEX submission_recent ON glee.submission (submitted DESC);
 CREATE INDEX submission_open ON glee.submission (tenant, queue) WHERE ended IS NULL;
+CREATE INDEX submission_ended ON glee.submission (ended);
 ALTER TABLE glee.submission ENABLE ROW LEVEL SECURITY;
 CREATE POLICY seen ON glee.submission FOR SELECT USING (repository IN (SELECT id FROM glee.repository));
 
@@ -97,17 +104,18 @@ BEGIN
         RETURN;
     END IF;
     FOREACH q IN ARRAY ARRAY['urgent', 'work'] LOOP
-        FOR s IN SELECT w.run FROM glee.submission w
+        FOR s IN SELECT w.run, w.labels FROM glee.submission w
             WHERE w.tenant = admit.tenant AND w.queue = q AND w.msg IS NULL AND w.ended IS NULL ORDER BY w.n
             LIMIT greatest(0, most - (SELECT count(*) FROM glee.submission o
                 WHERE o.tenant = admit.tenant AND o.queue = q AND o.msg IS NOT NULL AND o.ended IS NULL)) LOOP
-            UPDATE glee.submission w SET msg = (SELECT pgmq.send(q, jsonb_build_object('run', s.run))) WHERE w.run = s.run;
+            UPDATE glee.submission w SET msg = (SELECT pgmq.send(q, jsonb_build_object('run', s.run, 'labels', s.labels)))
+                WHERE w.run = s.run;
         END LOOP;
     END LOOP;
 END $$;
 
 CREATE FUNCTION glee.submit(
-    repository int, run text, urgent bool, remote text, commit text, folder text, args text[]
+    repository int, run text, urgent bool, remote text, commit text, folder text, args text[], labels text[] DEFAULT '{}'
 ) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -119,13 +127,13 @@ BEGIN
     END IF;
     INSERT INTO glee.places (tenant) VALUES (owner) ON CONFLICT DO NOTHING;
     PERFORM 1 FROM glee.places p WHERE p.tenant = owner FOR NO KEY UPDATE;
-    INSERT INTO glee.submission (run, repository, tenant, queue, remote, commit, folder, args)
+    INSERT INTO glee.submission (run, repository, tenant, queue, remote, commit, folder, args, labels)
         VALUES (submit.run, submit.repository, owner, CASE WHEN urgent THEN 'urgent' ELSE 'work' END,
-            submit.remote, submit.commit, submit.folder, submit.args);
+            submit.remote, submit.commit, submit.folder, submit.args, submit.labels);
     PERFORM glee.admit(owner);
 END $$;
 
--- Ends a submission.
+-- Ends a submission, and forgets some of those that ended long ago.
 CREATE FUNCTION glee.close(run text, exit int, failed text) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -135,13 +143,29 @@ BEGIN
         waits_for = NULL WHERE w.run = close.run RETURNING * INTO s;
     DELETE FROM glee.permit p WHERE p.run = close.run;
     IF s.msg IS NOT NULL THEN
-        PERFORM pgmq.archive(s.queue, s.msg);
+        PERFORM pgmq.delete(s.queue, s.msg);
     END IF;
+    DELETE FROM glee.submission w WHERE w.run IN (SELECT o.run FROM glee.submission o, glee.fleet f
+        WHERE o.ended < clock_timestamp() - f.keep ORDER BY o.ended LIMIT 10 FOR UPDATE OF o SKIP LOCKED);
     PERFORM glee.admit(s.tenant);
 END $$;
 
--- Takes the next run, for the time `lease_ms`. Returns a row of NULLs if none waits.
-CREATE FUNCTION glee.claim(worker text, OUT run text, OUT fence int) RETURNS record
+-- Reads the first message of a queue whose labels are all among the given ones. `pgmq.read` cannot ask for that.
+CREATE FUNCTION glee.read(queue text, lease interval, labels text[], OUT msg_id bigint, OUT read_ct int, OUT run text)
+RETURNS SETOF record LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN QUERY EXECUTE format(
+        $sql$ WITH next AS (
+            SELECT q.msg_id FROM pgmq.%1$I q WHERE q.vt <= clock_timestamp() AND q.message -> 'labels' <@ $2
+                ORDER BY q.msg_id LIMIT 1 FOR UPDATE SKIP LOCKED)
+        UPDATE pgmq.%1$I q SET vt = clock_timestamp() + $1, read_ct = q.read_ct + 1, last_read_at = clock_timestamp()
+            FROM next WHERE q.msg_id = next.msg_id RETURNING q.msg_id, q.read_ct, q.message ->> 'run' $sql$, 'q_' || queue
+    ) USING lease, to_jsonb(labels);
+END $$;
+
+-- Takes the next run that asks for no other than these labels, for the time of a lease. Returns a row of NULLs if none
+-- waits.
+CREATE FUNCTION glee.claim(worker text, labels text[] DEFAULT '{}', OUT run text, OUT fence int) RETURNS record
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     q text; m record; s glee.submission; f glee.fleet; over text;
@@ -149,8 +173,7 @@ BEGIN
     SELECT * INTO f FROM glee.fleet;
     FOREACH q IN ARRAY ARRAY['urgent', 'work'] LOOP
         LOOP
-            SELECT r.msg_id, r.read_ct, r.message ->> 'run' AS run INTO m
-                FROM pgmq.read(q, ceil(extract(epoch FROM f.lease))::int, 1) r;
+            SELECT * INTO m FROM glee.read(q, f.lease, labels);
             EXIT WHEN NOT FOUND;
             SELECT * INTO s FROM glee.submission w WHERE w.run = m.run FOR UPDATE;
             IF NOT FOUND THEN
@@ -201,11 +224,11 @@ END $$;
 -- What a worker needs to know of the run that it carries.
 CREATE FUNCTION glee.claimed(
     run text, fence int, OUT repository int, OUT remote text, OUT commit text, OUT folder text,
-    OUT args text[]
+    OUT args text[], OUT labels text[]
 ) RETURNS record
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    SELECT s.repository, s.remote, s.commit, s.folder, s.args INTO repository, remote, commit, folder, args
+    SELECT s.repository, s.remote, s.commit, s.folder, s.args, s.labels INTO repository, remote, commit, folder, args, labels
         FROM glee.carried(run, fence) s;
 END $$;
 
@@ -232,6 +255,18 @@ BEGIN
     UPDATE glee.submission w SET until = clock_timestamp() + length WHERE w.run = renew.run;
     UPDATE glee.permit p SET until = clock_timestamp() + length WHERE p.run = renew.run AND p.fence = renew.fence;
     RETURN extract(epoch FROM length) * 1000;
+END $$;
+
+-- Only workers with the label, too, take the run from now on.
+CREATE FUNCTION glee.require(run text, fence int, label text) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    s glee.submission := glee.carried(run, fence);
+BEGIN
+    s.labels := s.labels || label;
+    UPDATE glee.submission w SET labels = s.labels WHERE w.run = require.run;
+    EXECUTE format('UPDATE pgmq.%I SET message = jsonb_build_object(''run'', $1, ''labels'', $2) WHERE msg_id = $3',
+        'q_' || s.queue) USING s.run, s.labels, s.msg;
 END $$;
 
 -- Ends the run of a worker. Without an exit code, another worker takes it, unless it was stopped. `failed` says what went
@@ -383,5 +418,5 @@ GRANT SELECT ON glee.version TO glee_worker;
 GRANT SELECT ON glee.submission TO glee_reader;
 GRANT EXECUTE ON FUNCTION glee.works TO glee_reader;
 GRANT EXECUTE ON FUNCTION glee.submit, glee.stop TO glee_submitter;
-GRANT EXECUTE ON FUNCTION glee.claim, glee.claimed, glee.renew, glee.finish, glee.permit, glee.give_back, glee.cool,
+GRANT EXECUTE ON FUNCTION glee.claim, glee.claimed, glee.renew, glee.require, glee.finish, glee.permit, glee.give_back, glee.cool,
     glee.claim_hold, glee.claim_append, glee.claim_records TO glee_worker;

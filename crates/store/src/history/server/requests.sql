@@ -15,7 +15,8 @@ CREATE TABLE glee.request (
 -- Submits a review of the head, unless it was submitted already, and stops the review of the head before it. Returns
 -- whether something was new.
 CREATE FUNCTION glee.follow(
-    repository int, number bigint, head text, updated timestamptz, run text, remote text, args text[]
+    repository int, number bigint, head text, updated timestamptz, run text, remote text, args text[],
+    labels text[] DEFAULT '{}'
 ) RETURNS bool
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -41,7 +42,8 @@ BEGIN
         PERFORM glee.stop(known.run);
     END IF;
     IF follow.head IS NOT NULL THEN
-        PERFORM glee.submit(follow.repository, follow.run, false, follow.remote, NULL, '', follow.args);
+        PERFORM glee.submit(follow.repository, follow.run, false, follow.remote, NULL, '', follow.args,
+            follow.labels);
     END IF;
     UPDATE glee.request r SET head = follow.head, run = CASE WHEN follow.head IS NULL THEN NULL ELSE follow.run END
         WHERE r.repository = follow.repository AND r.number = follow.number;

@@ -55,7 +55,10 @@ pub(crate) fn logged(runs: &[LoggedRun], look: Style) -> String {
 pub(crate) fn submitted(state: &SubmissionState) -> String {
     match state {
         SubmissionState::WaitsForPlace => "waits for a place of its tenant".to_owned(),
-        SubmissionState::Queued => "waits for a worker".to_owned(),
+        SubmissionState::Queued { labels } if labels.is_empty() => "waits for a worker".to_owned(),
+        SubmissionState::Queued { labels } => {
+            format!("waits for a worker with {}", labels.join(", "))
+        }
         SubmissionState::Carried {
             worker,
             waits_for: None,

@@ -7,8 +7,9 @@ use super::{lookup, show};
 use crate::cli::context::{CommandError, CommandResult, Globals, Outputs, history, server};
 use crate::cli::report::filter::ReportFilter;
 use glee_model::domain::{ExitReason, RunId};
+use glee_protocol::text::printable;
 use glee_store::history::queue::Queue;
-use glee_store::history::submission::SubmissionState;
+use glee_store::history::submission::{SubmissionState, SubmittedRun};
 
 /// How often the server is asked about a run of another machine.
 pub(super) const ELSEWHERE: Duration = Duration::from_secs(1);
@@ -50,12 +51,16 @@ pub(crate) fn wait(
 ) -> CommandResult {
     let began = Instant::now();
     let mut told = None;
-    let (exit, failed) = loop {
+    let (repository, exit, failed) = loop {
         match queue.find(&run.0) {
-            Ok(found) => match found.into_iter().next().map(|found| found.state) {
-                Some(SubmissionState::Ended { exit, failed }) => break (exit, failed),
-                Some(state) => {
-                    let words = lookup::submitted(&state);
+            Ok(found) => match found.into_iter().next() {
+                Some(SubmittedRun {
+                    repository,
+                    state: SubmissionState::Ended { exit, failed },
+                    ..
+                }) => break (repository, exit, failed),
+                Some(found) => {
+                    let words = lookup::submitted(&found.state);
                     if told.as_ref() != Some(&words) {
                         globals.say(&words);
                         told = Some(words);
@@ -76,6 +81,12 @@ pub(crate) fn wait(
     let length = journal.map(|journal| journal.length(run)).transpose()?;
     if length.is_some_and(|length| length > 0) {
         show::run(globals, &run.0, outputs, filter)?;
+    } else if failed.is_none() {
+        let id = run.short();
+        let repository = printable::line(&repository);
+        globals.say(&format!(
+            "note: run {id} is of the repository `{repository}`; `glee runs show {id}` prints its report there"
+        ));
     }
     match failed {
         None => Ok(exit),

@@ -5,7 +5,9 @@ use std::path::{Component, Path, PathBuf};
 use clap::FromArgMatches as _;
 use clap::builder::NonEmptyStringValueParser;
 
-use crate::cli::context::{CommandError, Globals, Input, ROUTES, ReportOutputs, number, one_of};
+use crate::cli::context::{
+    CommandError, Globals, Input, ROUTES, ReportOutputs, label, number, one_of,
+};
 use crate::cli::report::filter::ReportFilter;
 use glee_model::domain::event::{Mode, Staged};
 use glee_model::domain::{ExitReason, Route};
@@ -119,6 +121,16 @@ pub(crate) struct Args {
     /// Let workers take the run before all that are not urgent
     #[arg(help_heading = "Action", long, requires = "submit")]
     pub(super) urgent: bool,
+    /// Let only a worker take the run that has all of these labels (see `glee worker`)
+    #[arg(
+        help_heading = "Action",
+        long,
+        value_name = "LABELS",
+        value_delimiter = ',',
+        requires = "submit",
+        value_parser = label
+    )]
+    pub(super) labels: Vec<String>,
     /// Let the coder work in a git worktree of its own, which begins as this tree is, instead of this tree (see `glee
     /// runs apply`) [default: only with `--detach`]
     #[arg(

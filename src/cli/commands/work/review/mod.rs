@@ -14,19 +14,20 @@ use jiff::Timestamp;
 use crate::cli::commands::work::{one_off, pr, pr::change::PullRequestChange, steering};
 use crate::cli::context::{
     BasicFormat, CommandContext, CommandError, CommandResult, Format, Globals, Outputs, RunTree,
-    detached, execute, history, permits, place, print, stream,
+    detached, execute, history, permits, place, print, server, stream,
 };
 use crate::cli::report::fix_command;
 use crate::cli::report::options::FixCommand;
 use crate::cli::style::{self, Style};
 use crate::cli::ui::dialogs::questions::{self, AskError};
 pub(crate) use args::Args;
-use glee_agents::{Agents, calls::price};
+use glee_agents::{Agents, calls::price, process::sandbox};
 use glee_model::domain::event::{AtBase, Mode, Plan};
 use glee_model::domain::{Agent, AgentName, ExitReason, Loosened, Role, RunId, SkipReason};
 use glee_protocol::text::printable;
 use glee_store::config::settings::{Sandbox, Settings};
 use glee_store::history::Journal;
+use glee_store::history::submission::SANDBOX;
 use glee_workflows::review::recorded::view;
 use glee_workflows::review::{
     self, Preview, ReviewPlanError, code::intent, disputes::rulings,
@@ -112,7 +113,19 @@ impl Args {
         let (mut settings, own) =
             execute::settings(globals, overrides.clone(), &mut workspace, files)?;
         let request = change.as_ref().map(|change| &change.on_host.request);
-        if globals.fence.is_some() && request.is_some_and(|request| request.is_fork) {
+        if let Some(claim) = globals.claim()
+            && request.is_some_and(|request| request.is_fork)
+        {
+            if !sandbox::layers().landlock {
+                server::required(globals)?
+                    .queue()?
+                    .require(&claim, SANDBOX)?;
+                let message = "a review of a fork waits for a worker with the label `sandbox`";
+                return Err(CommandError::new(
+                    ExitReason::Locked,
+                    anyhow::Error::msg(message),
+                ));
+            }
             // Nobody of the project has read what a worker reviews.
             settings.sandbox = Sandbox::Required;
             settings.review.runners.clear();

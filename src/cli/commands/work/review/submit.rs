@@ -94,6 +94,7 @@ impl Args {
             commit,
             folder: folder.unwrap_or_default().to_owned(),
             args: words,
+            labels: self.labels.clone(),
         };
         let all = submission.args.iter().chain([&submission.remote]);
         for word in all {
