@@ -95,6 +95,23 @@ fn receive(scene: &Scene) -> String {
     answer
 }
 
+/// Replaces the token of the environment by one that a credential helper of git mints for this repository only.
+fn mint(scene: &mut Scene) {
+    let helper = format!(
+        "#!/bin/sh\nasked=$(cat)\ncase \"$asked\" in *path=team/shop.git*) echo username=app; echo password={} ;; esac\n",
+        scene.double.host.token()
+    );
+    scene.sandbox.program("git-credential-app", &helper);
+    let settings = format!(
+        "[credential \"{}\"]\n\tuseHttpPath = true\n\thelper = app\n",
+        scene.double.address
+    );
+    let config = scene.sandbox.home().join("gitconfig");
+    let before = fs::read_to_string(&config).expect("a file");
+    fs::write(&config, before + &settings).expect("a file");
+    scene.sandbox.env("GITHUB_TOKEN", "");
+}
+
 #[test]
 fn a_webhook_leads_to_the_same_conversation_as_a_submitted_review() {
     let Some(postgres) = Postgres::start() else {
@@ -109,6 +126,7 @@ fn a_webhook_leads_to_the_same_conversation_as_a_submitted_review() {
         } else {
             let address = postgres.address("postgres", database);
             scene.sandbox.env("GLEE_SERVER", address);
+            mint(&mut scene);
             let answer = receive(&scene);
             assert!(answer.starts_with("HTTP/1.1 202 "), "{answer}");
         }

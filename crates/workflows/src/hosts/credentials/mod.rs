@@ -17,7 +17,8 @@
 //! `CI_API_V4_URL`.
 //!
 //! If no variable contains a token for the host, Glee starts `gh auth token`, `glab config get token` or `tea
-//! login helper get`. Each of these programs prints the token that the user has stored for the host.
+//! login helper get`. Each of these programs prints the token that the user has stored for the host. In CI, `git credential
+//! fill` is asked last.
 
 mod owners;
 mod program;

@@ -1,4 +1,4 @@
-//! Reads a token from the command-line program of a host: `gh`, `glab` or `tea`.
+//! Reads a token from the command-line program of a host, `gh`, `glab` or `tea`, or from git's credential helpers.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -38,25 +38,77 @@ pub(super) fn token(
     tree: &Path,
     env: Variables<'_>,
 ) -> Option<(&'static str, String)> {
+    of_host(address, tree, env).or_else(|| of_git(address, tree, env))
+}
+
+fn of_host(
+    address: &RequestAddress,
+    tree: &Path,
+    env: Variables<'_>,
+) -> Option<(&'static str, String)> {
     let host = address.host.as_str();
     let (name, arguments, input) = match address.kind {
         HostKind::GitHub => ("gh", vec!["auth", "token", "--hostname", host], None),
         HostKind::GitLab => ("glab", vec!["config", "get", "token", "--host", host], None),
         HostKind::Gitea => {
-            let scheme = address.api.split("://").next().unwrap_or("https");
-            (
-                "tea",
-                vec!["login", "helper", "get"],
-                Some(format!("protocol={scheme}\nhost={host}\n\n")),
-            )
+            let input = format!("{}\n", questioned(address));
+            ("tea", vec!["login", "helper", "get"], Some(input))
         }
     };
+    let output = answer(name, &arguments, input.as_deref(), tree, env)?;
+    let token = match address.kind {
+        HostKind::Gitea => password(&output, host)?,
+        HostKind::GitHub | HostKind::GitLab => output.trim(),
+    };
+    Some((name, token.to_owned()))
+}
+
+/// The token that git's credential helpers have for the repository. They are asked only in CI: elsewhere they can open a
+/// window, or have the password of an account, which an API refuses.
+fn of_git(
+    address: &RequestAddress,
+    tree: &Path,
+    env: Variables<'_>,
+) -> Option<(&'static str, String)> {
+    if env("CI").as_deref() != Some("true") {
+        return None;
+    }
+    let RequestAddress {
+        owner, repository, ..
+    } = address;
+    let input = format!("{}path={owner}/{repository}.git\n\n", questioned(address));
+    let arguments = ["-c", "core.askPass=", "credential", "fill"];
+    let output = answer("git", &arguments, Some(&input), tree, env)?;
+    Some(("git", password(&output, &address.host)?.to_owned()))
+}
+
+/// The lines that name the host in git's protocol of credentials.
+fn questioned(address: &RequestAddress) -> String {
+    let scheme = address.api.split("://").next().unwrap_or("https");
+    format!("protocol={scheme}\nhost={}\n", address.host)
+}
+
+fn password<'a>(output: &'a str, host: &str) -> Option<&'a str> {
+    let value = |key: &str| output.lines().find_map(|line| line.strip_prefix(key));
+    // If `tea` has no login for the host, `tea` prints the token of its default login.
+    value("password=").filter(|_| value("host=") == Some(host))
+}
+
+/// What the program prints, or `None` if it is missing, is inside `tree` or fails.
+fn answer(
+    name: &str,
+    arguments: &[&str],
+    input: Option<&str>,
+    tree: &Path,
+    env: Variables<'_>,
+) -> Option<String> {
     let path = env("PATH").map(std::ffi::OsString::from);
     let program = locate::find(&[name.to_owned()], tree, path.as_deref()).ok()?;
     let mut command = Command::new(program);
     command
         .args(arguments)
         .current_dir("/")
+        .env("GIT_TERMINAL_PROMPT", "0")
         .stderr(Stdio::null())
         .stdout(Stdio::piped());
     command.stdin(if input.is_some() {
@@ -64,19 +116,10 @@ pub(super) fn token(
     } else {
         Stdio::null()
     });
-    TOKENS.iter().for_each(|name| {
+    for name in TOKENS.iter().chain(&["GIT_ASKPASS", "SSH_ASKPASS"]) {
         command.env_remove(name);
-    });
-    let output = output(command.spawn().ok()?, input.as_deref())?;
-    let token = match address.kind {
-        HostKind::Gitea => {
-            let value = |key: &str| output.lines().find_map(|line| line.strip_prefix(key));
-            // If `tea` has no login for the host, `tea` prints the token of its default login.
-            value("password=").filter(|_| value("host=") == Some(host))?
-        }
-        HostKind::GitHub | HostKind::GitLab => output.trim(),
-    };
-    Some((name, token.to_owned()))
+    }
+    output(command.spawn().ok()?, input)
 }
 
 /// Returns the output of the process, or `None` if the process fails or does not end in time.

@@ -147,3 +147,36 @@ fn the_program_of_the_host_states_a_token_for_exactly_this_host() {
         );
     }
 }
+
+#[test]
+fn a_credential_helper_of_git_is_asked_last_and_in_ci_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let tree = folder.path().join("tree");
+    std::fs::create_dir(&tree).unwrap();
+    let asked = folder.path().join("asked");
+    let script = format!(
+        "cat > '{}'; [ \"$*\" = '-c core.askPass= credential fill' ] && printf 'host=hub.example\\npassword=secret\\n'",
+        asked.display()
+    );
+    program(folder.path(), "git", &script);
+    let path = folder.path().to_str().unwrap().to_owned();
+    for (ci, expected) in [
+        (None, None),
+        (Some("false"), None),
+        (Some("true"), Some(CredentialSource::Program("git"))),
+    ] {
+        let env = |name: &str| match name {
+            "PATH" => Some(path.clone()),
+            "CI" => ci.map(str::to_owned),
+            _ => None,
+        };
+        let found = find(&address(ENTERPRISE, None, &env), &tree, &env);
+        assert_eq!(found.map(|found| found.source()), expected, "{ci:?}");
+        // The answer is for another host.
+        assert_eq!(find(&address(HUB, None, &env), &tree, &env), None);
+    }
+    assert_eq!(
+        std::fs::read_to_string(asked).unwrap(),
+        "protocol=https\nhost=github.com\npath=o/r.git\n\n"
+    );
+}
