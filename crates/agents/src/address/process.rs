@@ -18,7 +18,7 @@ const EXTENTS: [(&str, RequestExtent); 2] = [
 const NOT_UNDERSTOOD: u8 = 64;
 
 /// `args` are a [`ServerQuestion`] in JSON, and in the process that asks the extent of the request. Reads the prompt from
-/// stdin and prints [`ServerEvent`]s. Fails if the arguments are not as described, or a pipe is closed.
+/// stdin and prints [`ServerEvent`](super::message::ServerEvent)s. Fails if the arguments are not as described, or a pipe is closed.
 pub fn main(args: &[OsString]) -> io::Result<ExitCode> {
     let mut prompt = String::new();
     io::stdin().lock().read_to_string(&mut prompt)?;
