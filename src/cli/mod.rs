@@ -337,6 +337,7 @@ mod tests {
         "agents schema",
         "server init",
         "server limit",
+        "server budget",
         "worker",
     ];
 
