@@ -10,7 +10,8 @@ use glee_protocol::calls::arbitrate::ArbitrateCall;
 use glee_protocol::calls::judge::JudgeCall;
 use glee_protocol::calls::review::ReviewCall;
 use glee_protocol::request::{Request, StageSubject, Task};
-use glee_store::config::settings::{Limits, Sandbox};
+use glee_store::config::choices::Sandbox;
+use glee_store::config::settings::Limits;
 
 pub const NONCE: &str = "0123456789abcdef0123456789abcdef";
 

@@ -11,8 +11,8 @@ use crate::cli::error::CommandResult;
 use crate::cli::style::{self, columns, links::PlaceLinks};
 use crate::cli::ui::{pager::Pager, screen, stream};
 use glee_model::domain::ExitReason;
+use glee_store::config::choices::PagerUse;
 use glee_store::config::schema::values::Hyperlink;
-use glee_store::config::settings::PagerUse;
 
 pub(crate) fn print(text: &str) -> CommandResult {
     stream::out(text)?;

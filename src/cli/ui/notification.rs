@@ -1,7 +1,7 @@
 //! The control sequences with which a terminal shows a desktop notification.
 
 use glee_protocol::text::printable;
-use glee_store::config::settings::TerminalNotice;
+use glee_store::config::choices::TerminalNotice;
 
 /// The maximum number of characters of a notification.
 const LONGEST: usize = 200;

@@ -12,7 +12,8 @@ use crate::{AgentError, Program, Stop, TranscriptFiles};
 use glee_model::domain::event::Transcript;
 use glee_model::domain::{Agent, AgentName, CallMetadata, FailureKind, Usage};
 use glee_protocol::request::Request;
-use glee_store::config::settings::{Limits, Sandbox};
+use glee_store::config::choices::Sandbox;
+use glee_store::config::settings::Limits;
 
 #[derive(Clone)]
 pub struct Call {

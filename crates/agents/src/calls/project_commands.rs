@@ -9,7 +9,8 @@ use std::path::Path;
 use crate::process::environment;
 use crate::process::sandbox::confinement::Hold;
 use crate::{Agents, Confinement, Invocation, ProcessJob, Stop, TranscriptFiles};
-use glee_store::config::settings::{Limits, Sandbox};
+use glee_store::config::choices::Sandbox;
+use glee_store::config::settings::Limits;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckResult {

@@ -21,7 +21,8 @@ use glee_protocol::calls::judge::JudgeCall;
 use glee_protocol::calls::respond::{Item, RespondCall};
 use glee_protocol::calls::review::ReviewCall;
 use glee_protocol::request::{Request, SourceFile, StageSubject, Task};
-use glee_store::config::settings::{Limits, Sandbox};
+use glee_store::config::choices::Sandbox;
+use glee_store::config::settings::Limits;
 
 const TOTAL: Duration = Duration::from_secs(180);
 

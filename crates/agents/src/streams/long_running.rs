@@ -9,7 +9,8 @@ use crate::process::sandbox::confinement::Guarded;
 use crate::process::{environment, sandbox};
 use crate::{AdapterKind, Agents, Dialogue, Invocation, ProcessJob, Stop, TranscriptFiles};
 use glee_model::domain::{Agent, Role};
-use glee_store::config::settings::{Limits, Sandbox};
+use glee_store::config::choices::Sandbox;
+use glee_store::config::settings::Limits;
 
 impl Agents {
     /// Runs the agent's command until the command ends or `stop` is requested. The command is allowed to write

@@ -2,6 +2,7 @@
 //! derived from these declarations. [`load()`] merges the layers in this order: built-in defaults, the user's file,
 //! the project's file, variables, flags.
 
+pub mod choices;
 pub mod error;
 pub mod files;
 pub mod layers;

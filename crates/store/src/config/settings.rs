@@ -10,6 +10,10 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::config::choices::{
+    CommentOn, Compare, DebateRounds, Demonstrations, Escalation, FixScope, OlderFindings,
+    PagerUse, Pause, PrMode, Sandbox, Skipped, TerminalNotice, Validate,
+};
 use crate::config::programs::ProfileForm;
 use crate::config::schema::forms::{
     Adapter, Age, Command, Commands, Database, Guidelines, Id, Language, LinkFormat, Model, Money,
@@ -242,30 +246,6 @@ impl ReviewSettings {
     }
 }
 
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Demonstrations {
-    /// No test is asked for or run.
-    Off,
-    /// An agent may give a test.
-    #[default]
-    Offered,
-    /// An agent may give a test, and a bug that none shows does not block.
-    Required,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Compare {
-    /// At most one call of each kind in a round, and none if the rules decide.
-    #[default]
-    Auto,
-    /// No call is made. Findings that may be the same stay side by side.
-    Off,
-}
-
 section! {
     #[derive(Eq)]
     pub struct Opinions {
@@ -286,68 +266,12 @@ section! {
     }
 }
 
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Skipped {
-    /// The report lists the files that could not be reviewed, and says so in its first line.
-    Note,
-    /// The run ends with exit code 4 if a file is too large or unreadable. Binary and generated files are only listed.
-    #[default]
-    Auto,
-    /// The run ends with exit code 4 for every file that could not be reviewed.
-    Fail,
-}
-
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum OlderFindings {
-    /// It is only counted, and the coder does not receive it.
-    Hide,
-    /// It is shown and optional.
-    #[default]
-    Show,
-    /// It is mandatory like any other.
-    Block,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum DebateRounds {
-    /// No debate.
-    #[default]
-    Off,
-    /// Three rounds of debate about mandatory findings, and about findings that only one reviewer raised.
-    Auto,
-    /// Two rounds about all findings.
-    #[serde(rename = "2")]
-    Two,
-    /// Three rounds about all findings.
-    #[serde(rename = "3")]
-    Three,
-}
-
 section! {
     #[derive(Copy, Eq)]
     pub struct Fix {
         /// The files that a coder may edit. With `findings`, each other file is put back after the call of the coder.
         pub scope: FixScope = FixScope::default(),
     }
-}
-
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum FixScope {
-    /// All files.
-    #[default]
-    Any,
-    /// The files that a finding names about which the coder was asked: in its places, its evidence, its demonstration.
-    Findings,
 }
 
 section! {
@@ -359,16 +283,6 @@ section! {
         /// the coder.
         pub validate: Validate = Validate::Off,
     }
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Validate {
-    /// Mandatory findings of a single reviewer go to the coder without a decision of the judge.
-    #[default]
-    Off,
-    /// The judge decides mandatory findings of a single reviewer before the coder sees the findings.
-    Judge,
 }
 
 section! {
@@ -392,24 +306,6 @@ section! {
         pub escalate_to: Escalation = Escalation::Human,
         /// Whether the ruling DISMISS must cite the reviewed code.
         @stricter pub require_evidence: bool = true,
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Escalation {
-    /// A person decides the dispute.
-    Human,
-    /// The finding is discarded.
-    Discard,
-}
-
-impl From<Escalation> for Route {
-    fn from(escalation: Escalation) -> Self {
-        match escalation {
-            Escalation::Human => Self::Human,
-            Escalation::Discard => Self::Discard,
-        }
     }
 }
 
@@ -466,20 +362,6 @@ section! {
     }
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Sandbox {
-    /// No sandbox. Even without a sandbox, Glee compares the tree before and after each call of a reviewer or
-    /// judge, to detect writes.
-    Off,
-    /// Reviewers and judges run in a sandbox if the system supports sandboxes.
-    #[default]
-    Auto,
-    /// Reviewers and judges always run in a sandbox. If the system supports no sandbox, Glee calls no reviewer
-    /// and no judge.
-    Required,
-}
-
 section! {
     #[derive(Copy, Eq)]
     pub struct Redaction {
@@ -514,18 +396,6 @@ section! {
         /// Commands that run if a review stops the work (the action STOP & ESCALATE).
         pub notify: Vec<Vec<String>> as "As::<Commands>" = Vec::new(),
     }
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Pause {
-    /// Glee sends signals that suspend and resume the processes of the agents.
-    #[default]
-    Signal,
-    /// Glee writes a message to the stdin of each agent.
-    Message,
-    /// Glee does not pause the agents.
-    None,
 }
 
 section! {
@@ -608,23 +478,6 @@ section! {
     }
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum TerminalNotice {
-    /// Glee sends OSC 777 if the terminal is known to support this sequence. In `linux` and `dumb` terminals,
-    /// nothing is sent. In all other terminals, OSC 9 is sent.
-    #[default]
-    Auto,
-    /// The control sequence OSC 9.
-    Osc9,
-    /// The control sequence OSC 777.
-    Osc777,
-    /// The terminal's bell.
-    Bell,
-    /// Nothing.
-    Off,
-}
-
 section! {
     #[derive(Eq)]
     pub struct UiSettings {
@@ -635,16 +488,6 @@ section! {
         /// terminal supports links.
         @user pub hyperlink: Hyperlink as "As::<LinkFormat>" = Hyperlink::Auto,
     }
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum PagerUse {
-    /// Reports on a terminal are shown in a pager.
-    #[default]
-    Auto,
-    /// No pager.
-    Off,
 }
 
 section! {
@@ -665,24 +508,4 @@ section! {
         /// Whether a pull request that its author marked as a draft is reviewed.
         pub drafts: bool = true,
     }
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum PrMode {
-    /// The check on a pull request never fails.
-    #[default]
-    Warn,
-    /// The check on a pull request fails if a mandatory finding is open or a dispute waits for a person.
-    Enforce,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum CommentOn {
-    /// All open findings.
-    #[default]
-    All,
-    /// Open mandatory findings.
-    Mandatory,
 }

@@ -4,7 +4,7 @@ use crate::hosts::{Check, CheckState};
 use crate::pull_request::input::RequestReview;
 use crate::pull_request::standing::RequestStanding;
 use glee_model::domain::{DisputeNumber, ExitReason};
-use glee_store::config::settings::PrMode;
+use glee_store::config::choices::PrMode;
 
 /// How many mandatory findings and how many disputes prevent a clean outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use crate::pull_request::statements::{self, ThreadChange};
 use crate::pull_request::threads::{self, FindingThread};
 use crate::pull_request::{check, doubled, text};
 use glee_model::domain::{FindingId, SettledFinding};
-use glee_store::config::settings::CommentOn;
+use glee_store::config::choices::CommentOn;
 
 /// The maximum number of findings that one thread tells.
 const MEMBERS: usize = 10;

@@ -21,7 +21,8 @@ use glee_model::domain::{
     RunId, Untrusted,
 };
 use glee_protocol::request::SourceFile;
-use glee_store::config::settings::{DebateRounds, Settings, Validate};
+use glee_store::config::choices::{DebateRounds, Validate};
+use glee_store::config::settings::Settings;
 use glee_workspace::code::anchors::Blocks;
 use glee_workspace::diff::unified;
 use glee_workspace::root::Workspace;

@@ -10,11 +10,14 @@ use std::time::Duration;
 use crate::review::plan::{first_choice, judges, reviewers};
 use glee_model::domain::{Agent, Loosened, Role, Route, Severity, Tag};
 use glee_model::rules::review::mandatory::is_mandatory;
+use glee_store::config::choices::{
+    Demonstrations, Escalation, OlderFindings, PrMode, Sandbox, Validate,
+};
 use glee_store::config::schema::values::GuidelineChoice;
 use glee_store::config::settings::{
-    Advisories, Budget, Consensus, Demonstrations, Escalation, Fix, Issues, Judge, Limits, MaxAge,
-    NotifySettings, OlderFindings, OnDispute, Opinions, PrMode, PrSettings, ProjectSettings,
-    Redaction, ReviewSettings, Rulings, Sandbox, Settings, UiSettings, Validate, WatchSettings,
+    Advisories, Budget, Consensus, Fix, Issues, Judge, Limits, MaxAge, NotifySettings, OnDispute,
+    Opinions, PrSettings, ProjectSettings, Redaction, ReviewSettings, Rulings, Settings,
+    UiSettings, WatchSettings,
 };
 
 /// Returns what the settings `now` loosen against the settings `than`. The list is empty if a review with `now` is at

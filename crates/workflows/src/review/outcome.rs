@@ -11,7 +11,8 @@ use glee_model::domain::{
     ReviewerReport, Role, RunId, SettledFinding, Skip, Untrusted,
 };
 use glee_model::rules::review::{demonstrations, exit_status};
-use glee_store::config::settings::{ReviewSettings, Skipped};
+use glee_store::config::choices::Skipped;
+use glee_store::config::settings::ReviewSettings;
 
 mod notices;
 

@@ -14,8 +14,9 @@ use glee_model::rules::consensus::Policy;
 use glee_model::rules::review::coder_selection::Coders;
 use glee_protocol::request::SourceFile;
 use glee_protocol::secrets;
+use glee_store::config::choices::{Compare, Validate};
 use glee_store::config::schema::values::ReviewerChoice;
-use glee_store::config::settings::{Compare, Settings, Validate};
+use glee_store::config::settings::Settings;
 use glee_workspace::Target;
 use glee_workspace::select::filter;
 

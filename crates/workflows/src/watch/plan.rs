@@ -1,8 +1,9 @@
 //! Builds the plan of a watch from the settings.
 
 use glee_model::domain::{Advice, Agent, Job, Role, WatchPlan};
+use glee_store::config::choices::Compare;
 use glee_store::config::schema::values::ReviewerChoice;
-use glee_store::config::settings::{Compare, Settings};
+use glee_store::config::settings::Settings;
 use glee_workspace::root::Workspace;
 
 #[derive(Debug, thiserror::Error)]

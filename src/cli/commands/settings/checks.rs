@@ -11,7 +11,8 @@ use glee_agents::process::sandbox;
 use glee_agents::{AdapterKind, Agents};
 use glee_model::domain::{Advice as _, Agent, Role};
 use glee_protocol::text::printable;
-use glee_store::config::settings::{Sandbox, Settings};
+use glee_store::config::choices::Sandbox;
+use glee_store::config::settings::Settings;
 use glee_store::config::{self, Loaded};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

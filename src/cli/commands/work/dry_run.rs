@@ -10,7 +10,8 @@ use crate::cli::style::{self, Style, count};
 use glee_model::domain::Role;
 use glee_model::domain::event::{Mode, Plan};
 use glee_protocol::text::printable;
-use glee_store::config::settings::{DebateRounds, Settings};
+use glee_store::config::choices::DebateRounds;
+use glee_store::config::settings::Settings;
 use glee_workflows::review::{LaterCaller, Preview};
 
 pub(crate) fn render(

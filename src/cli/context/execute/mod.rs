@@ -35,8 +35,9 @@ use glee_model::domain::{
     Agent, AgentName, Dispute, DisputeNumber, ExitReason, FailureKind, FindingId, Role, Route,
     RunId,
 };
+use glee_store::config::choices::{Compare, Sandbox};
 use glee_store::config::files::scripts::{self, Roots};
-use glee_store::config::settings::{Compare, Sandbox, Settings};
+use glee_store::config::settings::Settings;
 use glee_store::config::{self, ConfigSources, Loaded};
 use glee_store::history::HeldRun;
 use glee_system::private;

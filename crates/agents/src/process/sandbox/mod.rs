@@ -42,7 +42,7 @@ use std::path::{Path, PathBuf};
 use crate::process::sandbox::confinement::{Allowance, Guarded, Hold, SHARED_MEMORY, Surroundings};
 use crate::{AdapterKind, Confinement, Invocation, Profile};
 use glee_model::domain::{Agent, Role};
-use glee_store::config::settings::Sandbox;
+use glee_store::config::choices::Sandbox;
 use glee_system::private;
 
 use paths::{caches, own_folders, places};

@@ -384,7 +384,7 @@ mod tests {
     use crate::samples;
     use glee_model::domain::Agent;
     use glee_model::domain::Role;
-    use glee_store::config::settings::Sandbox;
+    use glee_store::config::choices::Sandbox;
 
     struct Home {
         _folder: tempfile::TempDir,

@@ -389,8 +389,9 @@ mod tests {
 
     use super::super::layer;
     use super::*;
+    use crate::config::choices::DebateRounds;
     use crate::config::origin::Owner;
-    use crate::config::settings::{DebateRounds, ReviewSettings};
+    use crate::config::settings::ReviewSettings;
     use glee_model::domain::{Advice as _, Agent, AgentName};
 
     fn layers(user: &str, project: &str) -> ConfigLayers {

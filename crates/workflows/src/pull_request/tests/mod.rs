@@ -13,7 +13,7 @@ use model::{AUTHOR, MAINTAINER, MEMBER, Model, OUTSIDER, comment};
 use crate::hosts::{CheckState, CommentId, Permission, Thread, ThreadId};
 use crate::pull_request::marker;
 use glee_model::domain::{ExitReason, RulingWord};
-use glee_store::config::settings::{CommentOn, PrMode};
+use glee_store::config::choices::{CommentOn, PrMode};
 
 #[test]
 fn findings_become_comments_once() {

@@ -13,7 +13,8 @@ use glee_model::domain::event::{
 };
 use glee_model::domain::{AgentName, Anchor, FileChange, Finding, Location, RunId, meanings};
 use glee_protocol::text::references::references;
-use glee_store::config::settings::{FixScope, Settings};
+use glee_store::config::choices::FixScope;
+use glee_store::config::settings::Settings;
 use glee_workspace::{
     Restaged, SelectOptions, SelectionRules, Since, TreeId, code::anchors::Blocks, root::Workspace,
 };

@@ -12,7 +12,7 @@ use glee_model::domain::{
 use glee_model::rules::consensus::category;
 use glee_model::rules::review::demonstrations;
 use glee_protocol::calls::judge::RequestedDemonstration;
-use glee_store::config::settings::Demonstrations;
+use glee_store::config::choices::Demonstrations;
 
 /// A demonstration that has to run on a tree.
 #[derive(Clone, Debug, PartialEq)]

@@ -10,7 +10,7 @@ use glee_model::domain::{
     AgentName, Challenge, Class, DebateMessage, DefenceWord, Defended, ExaminationWord, Examined,
     Finding, FindingId, Role, number_of,
 };
-use glee_store::config::settings::DebateRounds;
+use glee_store::config::choices::DebateRounds;
 
 pub(super) const LEAD: &str = "team-lead";
 

@@ -22,7 +22,8 @@ use glee_model::rules::consensus::{
 };
 use glee_model::rules::review::{mandatory, reversal};
 use glee_protocol::merge_input;
-use glee_store::config::settings::{Advisories, OlderFindings};
+use glee_store::config::choices::OlderFindings;
+use glee_store::config::settings::Advisories;
 use glee_store::history::queries::rows::Binding;
 use glee_workspace::advisories::check;
 use glee_workspace::code::anchors::Blocks;

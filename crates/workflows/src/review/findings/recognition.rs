@@ -532,7 +532,7 @@ mod tests {
     use crate::review::findings::pairing::closest_first;
     use glee_model::domain::{DisputeNumber, FindingId, RawFinding, Tag};
     use glee_model::rules::consensus::Policy;
-    use glee_store::config::settings::OlderFindings;
+    use glee_store::config::choices::OlderFindings;
 
     const TITLES: [&str; 6] = [
         "weak hash",

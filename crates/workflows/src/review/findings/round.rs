@@ -6,7 +6,8 @@ use crate::review::state::ReviewState;
 use glee_model::domain::{RunId, Severity};
 use glee_model::rules::consensus::Policy;
 use glee_model::rules::review::mandatory;
-use glee_store::config::settings::{OlderFindings, ReviewSettings};
+use glee_store::config::choices::OlderFindings;
+use glee_store::config::settings::ReviewSettings;
 use glee_store::history::queries::problems::KnownProblems;
 use glee_workspace::root::Workspace;
 

@@ -19,7 +19,7 @@ use glee_model::domain::event::{CallAnswer, CallId, EventKind, Mode, Purpose, Re
 use glee_model::domain::{
     AgentName, AnswerStatus, DisputeNumber, FindingState, RaisedIn, Role, TestedTree,
 };
-use glee_store::config::settings::DebateRounds;
+use glee_store::config::choices::DebateRounds;
 
 pub(crate) use steps::ReviewStep;
 pub use steps::{DisputeQuestion, ReviewEffect, SchedulePolicy};

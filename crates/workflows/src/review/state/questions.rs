@@ -13,7 +13,7 @@ use glee_model::domain::{
 use glee_model::rules::consensus::Policy;
 use glee_model::rules::review::coder_selection::Coders;
 use glee_model::rules::review::progress::JudgedFirst;
-use glee_store::config::settings::{OlderFindings, Validate};
+use glee_store::config::choices::{OlderFindings, Validate};
 
 impl ReviewState {
     pub fn round(&self) -> u32 {

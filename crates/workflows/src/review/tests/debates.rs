@@ -3,7 +3,7 @@
 use super::*;
 use glee_model::domain::Confidence;
 use glee_model::rules::consensus::Policy;
-use glee_store::config::settings::DebateRounds;
+use glee_store::config::choices::DebateRounds;
 
 fn events(bench: &Bench, run: &RunId) -> Vec<serde_json::Value> {
     let journal = Journal::open(&bench.folder.path().join("state/history.db")).unwrap();

@@ -4,7 +4,7 @@ use super::*;
 use glee_model::domain::DisputeNumber;
 use glee_model::rules::consensus::Policy;
 use glee_protocol::calls::judge::JudgeCall;
-use glee_store::config::settings::{DebateRounds, Validate};
+use glee_store::config::choices::{DebateRounds, Validate};
 
 fn validate(bench: &mut Bench) {
     bench.settings.review.consensus.validate = Validate::Judge;

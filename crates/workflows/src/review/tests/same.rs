@@ -3,7 +3,7 @@
 use super::*;
 use glee_model::domain::FindingId;
 use glee_protocol::calls::same::SameCall;
-use glee_store::config::settings::{Compare, DebateRounds};
+use glee_store::config::choices::{Compare, DebateRounds};
 
 const A: &str = "[MUST] app.py:2 Replace the weak md5 hash";
 const B: &str = "[MUST] app.py:2 Two inputs can share one cache entry, since digests collide";

@@ -22,8 +22,8 @@ use glee_model::domain::event::{DisputeEvent, EventKind, ReviewEvent, Verified};
 use glee_model::domain::{
     Agent, DisputeNumber, FindingId, PairAnswer, RaisedIn, RulingWord, TestedTree,
 };
+use glee_store::config::choices::Compare;
 use glee_store::config::schema::values::ReuseMode;
-use glee_store::config::settings::Compare;
 use glee_store::history::JournalError;
 use glee_store::history::queries::problems::KnownProblems;
 use glee_store::history::queries::rows::{Binding, DisputeRecord};

@@ -37,8 +37,8 @@ use glee_model::domain::{
     RulingRecord, RunId, Spent, Untrusted, number_of,
 };
 use glee_protocol::prompts::PromptError;
+use glee_store::config::choices::Compare;
 use glee_store::config::schema::values::ReuseMode;
-use glee_store::config::settings::Compare;
 use glee_store::history::queries::rows::Binding;
 use glee_workspace::code::cited;
 

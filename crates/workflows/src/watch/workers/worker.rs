@@ -17,7 +17,8 @@ use crate::watch::socket::{self, SocketLines};
 use glee_agents::streams::dialogue::{Dialogue, StdinWriter, StdoutReader};
 use glee_agents::{Stop, TranscriptFiles};
 use glee_model::domain::{Agent, AgentName, Untrusted};
-use glee_store::config::settings::{Limits, Pause, Settings};
+use glee_store::config::choices::Pause;
+use glee_store::config::settings::{Limits, Settings};
 
 const FOREVER: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 const UNREAD: usize = 16;

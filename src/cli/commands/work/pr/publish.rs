@@ -12,7 +12,7 @@ use crate::cli::context::{
 use crate::cli::style::{self, count};
 use glee_model::domain::{ExitReason, RunId};
 use glee_protocol::text::printable;
-use glee_store::config::settings::PrMode;
+use glee_store::config::choices::PrMode;
 use glee_workflows::hosts::{HostError, HostKind, Thread};
 use glee_workflows::pull_request::{Publication, ThreadChange, plan};
 

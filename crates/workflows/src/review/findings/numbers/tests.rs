@@ -27,7 +27,7 @@ use glee_model::domain::{
 };
 use glee_model::rules::consensus::Policy;
 use glee_protocol::request::SourceFile;
-use glee_store::config::settings::OlderFindings;
+use glee_store::config::choices::OlderFindings;
 use glee_store::history::recover;
 use glee_store::history::store::Journal;
 use glee_workspace::root::Workspace;
