@@ -1,6 +1,7 @@
 //! What all commands share: lists, JSON, short names of agents, completions, the manual in a pager.
 
 use crate::support::Sandbox;
+use crate::support::pty::Pty;
 
 const CONFIG: &str = "\
 version: 1
@@ -184,17 +185,15 @@ fn doctor_says_what_to_do() {
 #[cfg(unix)]
 #[test]
 fn the_manual_is_shown_in_a_pager() {
-    use expectrl::{Eof, Expect as _, Session};
     let mut sandbox = Sandbox::new();
     sandbox.program(
         "man",
         "#!/bin/sh\ncat > page\necho \"shown by $MANPAGER\"\n",
     );
     sandbox.env("GLEE_PAGER", "my-pager");
-    let mut session =
-        Session::spawn(sandbox.command(&["man", "review"])).expect("a pseudo-terminal");
-    session.expect("shown by my-pager").expect("the page");
-    session.expect(Eof).expect("the end");
+    Pty::open(&sandbox, &["man", "review"])
+        .expect("shown by my-pager")
+        .end();
     assert!(sandbox.read("page").contains(".TH"));
     assert!(sandbox.glee(&["man", "review"]).stdout.contains(".TH"));
 }

@@ -990,19 +990,13 @@ fn trust_covers_a_script_in_the_project_and_its_namesake_in_the_surrounding_tree
 
 #[cfg(unix)]
 mod terminal {
-    use std::time::Duration;
-
-    use expectrl::session::OsSession;
-    use expectrl::{Eof, Expect as _, Session};
-
     use super::*;
+    use crate::support::pty::Pty;
 
-    fn session(sandbox: &Sandbox, args: &[&str]) -> OsSession {
-        let mut command = sandbox.command(args);
+    fn init(sandbox: &Sandbox) -> Pty {
+        let mut command = sandbox.command(&["init"]);
         command.env("TERM", "xterm-256color");
-        let mut session = Session::spawn(command).expect("a pseudo-terminal");
-        session.set_expect_timeout(Some(Duration::from_secs(20)));
-        session
+        Pty::spawn(command)
     }
 
     #[test]
@@ -1012,22 +1006,17 @@ mod terminal {
             .only_own_programs()
             .program("claude", "#!/bin/sh\n")
             .program("codex", "#!/bin/sh\n");
-        let mut session = session(&sandbox, &["init"]);
-        session
-            .expect("Who writes code?")
-            .expect("the first question");
-        session.expect("no agent").expect("the last answer");
-        session.send("\x1b[B\r").expect("codex");
-        session.expect("Who reviews?").expect("the second question");
-        session.expect("builtin:rules").expect("the last answer");
-        session.send("\x1b[B\x1b[B \r").expect("the rules as well");
-        session
-            .expect("Who judges disputes?")
-            .expect("the third question");
-        session.expect("no agent").expect("the last answer");
-        session.send("\r").expect("claude");
-        session.expect("next: ").expect("the end");
-        session.expect(Eof).expect("the end");
+        let mut pty = init(&sandbox);
+        pty.expect("Who writes code?")
+            .expect("no agent")
+            .send("\x1b[B\r");
+        pty.expect("Who reviews?")
+            .expect("builtin:rules")
+            .send("\x1b[B\x1b[B \r");
+        pty.expect("Who judges disputes?")
+            .expect("no agent")
+            .send("\r");
+        pty.expect("next: ").end();
         let agents = ["coder", "reviewer", "judge", "aggregator"].map(|role| {
             sandbox
                 .read(".glee/config.yml")
@@ -1052,16 +1041,10 @@ mod terminal {
     fn ctrl_c_shows_the_cursor_again_and_writes_nothing() {
         let mut sandbox = Sandbox::new();
         sandbox.only_own_programs();
-        let mut session = session(&sandbox, &["init"]);
-        session.expect("no agent").expect("the question");
-        // Until the prompt reads keys, the terminal turns Ctrl-C into a signal, which the prompt blocks.
-        std::thread::sleep(std::time::Duration::from_millis(300));
-        session.send("\x03").expect("Ctrl-C");
-        session.expect("\x1b[?25h").expect("the cursor is shown");
-        let status = session.get_process().wait().expect("it ends");
-        // If SIGINT is ignored, as under nohup, the exit code reports the interruption.
-        let shown = format!("{status:?}");
-        assert!(shown.contains("SIGINT") || shown.contains("130"), "{shown}");
+        let mut pty = init(&sandbox);
+        pty.expect("no agent").until_it_reads().send("\x03");
+        pty.expect("\x1b[?25h");
+        assert_eq!(pty.end().0, 130);
         assert!(!sandbox.exists(".glee"));
     }
 }

@@ -1043,7 +1043,7 @@ fn the_example_is_agreed_on() {
 #[cfg(unix)]
 #[test]
 fn a_deadlock_is_ended_at_the_terminal() {
-    use crate::dialog::Pty;
+    use crate::support::pty::Pty;
     let mut sandbox = table();
     sandbox.env("TERM", "xterm-256color");
     says(&sandbox, "g", "aggregate", CONFLICT);
@@ -1103,7 +1103,7 @@ fn a_deadlock_is_ended_at_the_terminal() {
 #[cfg(unix)]
 #[test]
 fn a_question_is_answered_at_the_terminal() {
-    use crate::dialog::Pty;
+    use crate::support::pty::Pty;
     let mut sandbox = table();
     sandbox.env("TERM", "xterm-256color");
     answers(

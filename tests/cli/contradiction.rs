@@ -159,7 +159,7 @@ fn spec_03_the_words_of_the_reviewers_are_in_the_dispute() {
 fn spec_02_a_person_is_asked_how_to_resolve_what_reviewers_contradict_each_other_about() {
     let sandbox = project(true);
     let mut pty =
-        crate::dialog::Pty::open(&sandbox, &["review", "app.py", "--arbitrate", "--debate"]);
+        crate::support::pty::Pty::open(&sandbox, &["review", "app.py", "--arbitrate", "--debate"]);
     pty.expect("How to resolve?")
         .until_it_reads()
         .send("\x1b[B\x1b[B\r");

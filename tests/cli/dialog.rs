@@ -2,16 +2,10 @@
 
 #![cfg(unix)]
 
-use std::process::Command;
-use std::time::{Duration, Instant};
-
-use expectrl::process::unix::WaitStatus;
-use expectrl::session::OsSession;
-use expectrl::{Eof, Expect as _, Session};
 use nix::sys::signal::Signal;
-use nix::sys::termios::{LocalFlags, tcgetattr};
 
 use crate::support::Sandbox;
+use crate::support::pty::Pty;
 
 /// Raises a mandatory finding for each `eval(` in `app.py`.
 const REVIEWER: &str = r#"#!/bin/sh
@@ -83,108 +77,8 @@ pub(crate) fn project(app: &str, judge: Option<&str>) -> Sandbox {
     sandbox
 }
 
-/// A pseudo-terminal that runs Glee, and all of its output.
-pub(crate) struct Pty {
-    session: OsSession,
-    shown: String,
-}
-
-impl Pty {
-    pub(crate) fn open(sandbox: &Sandbox, args: &[&str]) -> Self {
-        Self::spawn(sandbox.command(args))
-    }
-
-    pub(crate) fn spawn(command: Command) -> Self {
-        let mut session = Session::spawn(command).expect("a pseudo-terminal");
-        session.set_expect_timeout(Some(Duration::from_secs(60)));
-        Self {
-            session,
-            shown: String::new(),
-        }
-    }
-
-    pub(crate) fn sized(command: Command, rows: u16) -> Self {
-        let mut pty = Self::spawn(command);
-        pty.session
-            .get_process_mut()
-            .set_window_size(80, rows)
-            .expect("a size of the terminal");
-        pty
-    }
-
-    fn arbitrate(sandbox: &Sandbox) -> Self {
-        Self::open(sandbox, &["review", "app.py", "--arbitrate"])
-    }
-
-    pub(crate) fn expect(&mut self, what: &str) -> &mut Self {
-        match self.session.expect(what) {
-            Ok(found) => self
-                .shown
-                .push_str(&String::from_utf8_lossy(found.as_bytes())),
-            Err(error) => panic!("no `{what}` ({error}) after:\n{}", self.shown),
-        }
-        self
-    }
-
-    pub(crate) fn send(&mut self, keys: &str) -> &mut Self {
-        self.session.send(keys).expect("the terminal accepts keys");
-        self
-    }
-
-    fn is_raw(&self) -> bool {
-        let handle = self
-            .session
-            .get_process()
-            .get_raw_handle()
-            .expect("a handle of the terminal");
-        !tcgetattr(&handle)
-            .expect("the terminal has settings")
-            .local_flags
-            .contains(LocalFlags::ICANON)
-    }
-
-    /// Waits until Glee reads single keys, so that Ctrl-C is delivered as a key.
-    pub(crate) fn until_it_reads(&mut self) -> &mut Self {
-        let begun = Instant::now();
-        while !self.is_raw() {
-            assert!(
-                begun.elapsed() < Duration::from_secs(60),
-                "nobody reads keys:\n{}",
-                self.shown
-            );
-            std::thread::yield_now();
-        }
-        self
-    }
-
-    /// Moves the selection down by `rows` and takes the item there, once the menu reads keys.
-    pub(crate) fn pick(&mut self, rows: usize) -> &mut Self {
-        self.until_it_reads()
-            .send(&format!("{}\r", "\x1b[B".repeat(rows)))
-    }
-
-    /// The exit code and all output; checks that the terminal is restored.
-    pub(crate) fn end(self) -> (i32, String) {
-        let (code, shown) = self.end_raw();
-        (code, console::strip_ansi_codes(&shown).into_owned())
-    }
-
-    /// The exit code and all output with its control sequences.
-    pub(crate) fn end_raw(mut self) -> (i32, String) {
-        let rest = self.session.expect(Eof).expect("Glee ends");
-        self.shown
-            .push_str(&String::from_utf8_lossy(rest.as_bytes()));
-        assert!(!self.is_raw(), "the terminal is left in another mode");
-        assert!(
-            self.shown.rfind("\x1b[?25h") >= self.shown.rfind("\x1b[?25l"),
-            "the cursor is left hidden"
-        );
-        let code = match self.session.get_process().wait().expect("Glee has ended") {
-            WaitStatus::Exited(_, code) => code,
-            other => panic!("{other:?}"),
-        };
-        (code, self.shown)
-    }
+fn arbitrate(sandbox: &Sandbox) -> Pty {
+    Pty::open(sandbox, &["review", "app.py", "--arbitrate"])
 }
 
 fn has(shown: &str, lines: &[&str]) {
@@ -196,7 +90,7 @@ fn has(shown: &str, lines: &[&str]) {
 #[test]
 fn with_a_judge_enter_takes_the_default_and_the_judge_rules() {
     let sandbox = project(ONE, Some(JUDGE));
-    let mut pty = Pty::arbitrate(&sandbox);
+    let mut pty = arbitrate(&sandbox);
     pty.expect("Dispute 1")
         .expect("Do not evaluate text from outside")
         .expect("2")
@@ -227,7 +121,7 @@ fn with_a_judge_enter_takes_the_default_and_the_judge_rules() {
 #[test]
 fn without_a_judge_a_tip_and_the_person_enforces() {
     let sandbox = project(ONE, None);
-    let mut pty = Pty::arbitrate(&sandbox);
+    let mut pty = arbitrate(&sandbox);
     pty.expect("How to resolve?");
     pty.expect("\x1b[33mTip: You can assign a judge with: glee connect <agent> --role judge");
     pty.expect("❯ 1. I'll decide")
@@ -261,7 +155,7 @@ fn the_configured_default_is_preselected() {
         let sandbox = project(ONE, Some(JUDGE));
         let set = sandbox.glee(&["config", "set", "review.on_dispute.default", route]);
         assert_eq!(set.code, 0, "{set}");
-        let mut pty = Pty::arbitrate(&sandbox);
+        let mut pty = arbitrate(&sandbox);
         pty.expect("How to resolve?").expect(line).pick(rows);
         let (code, shown) = pty.end();
         assert_eq!(code, 0, "{shown}");
@@ -272,7 +166,7 @@ fn the_configured_default_is_preselected() {
 #[test]
 fn several_disputes_one_by_one_and_the_same_for_all() {
     let sandbox = project(TWO, Some(JUDGE));
-    let mut one_by_one = Pty::arbitrate(&sandbox);
+    let mut one_by_one = arbitrate(&sandbox);
     one_by_one
         .expect("Dispute 1")
         .expect("Esc")
@@ -289,7 +183,7 @@ fn several_disputes_one_by_one_and_the_same_for_all() {
     has(&shown, &["1 dismissed, 1 discarded"]);
 
     let sandbox = project(TWO, Some(JUDGE));
-    let mut all = Pty::arbitrate(&sandbox);
+    let mut all = arbitrate(&sandbox);
     all.expect("Dispute 1")
         .expect("Esc")
         .pick(0)
@@ -304,7 +198,7 @@ fn several_disputes_one_by_one_and_the_same_for_all() {
 #[test]
 fn an_escalated_dispute_comes_back_to_the_person() {
     let sandbox = project(&format!("{ONE}# unclear\n"), Some(JUDGE));
-    let mut pty = Pty::arbitrate(&sandbox);
+    let mut pty = arbitrate(&sandbox);
     pty.expect("How to resolve?").expect("Esc").pick(0);
     pty.expect("ESCALATE by scales")
         .expect("Your ruling on dispute 1?")
@@ -326,7 +220,7 @@ fn an_escalated_dispute_comes_back_to_the_person() {
 #[test]
 fn left_open_it_waits_and_is_settled_later() {
     let sandbox = project(ONE, None);
-    let mut pty = Pty::arbitrate(&sandbox);
+    let mut pty = arbitrate(&sandbox);
     pty.expect("How to resolve?")
         .expect("Esc")
         .pick(0)
@@ -347,7 +241,7 @@ fn left_open_it_waits_and_is_settled_later() {
 #[test]
 fn an_answer_brings_the_coder_to_implement_or_to_object_again() {
     let sandbox = project(ONE, None);
-    let mut pty = Pty::arbitrate(&sandbox);
+    let mut pty = arbitrate(&sandbox);
     pty.expect("How to resolve?").expect("Esc").pick(0);
     pty.expect("3. Answer the coder").pick(2);
     pty.expect("Your answer:")
@@ -383,7 +277,7 @@ fn an_answer_brings_the_coder_to_implement_or_to_object_again() {
 #[test]
 fn ctrl_c_stops_the_run_and_a_signal_does_not_wait_for_the_person() {
     let sandbox = project(ONE, Some(JUDGE));
-    let mut key = Pty::arbitrate(&sandbox);
+    let mut key = arbitrate(&sandbox);
     key.expect("How to resolve?")
         .expect("Esc")
         .until_it_reads()
@@ -394,7 +288,7 @@ fn ctrl_c_stops_the_run_and_a_signal_does_not_wait_for_the_person() {
     assert!(!shown.contains("signal"), "{shown}");
 
     let sandbox = project(ONE, Some(JUDGE));
-    let mut ruling = Pty::arbitrate(&sandbox);
+    let mut ruling = arbitrate(&sandbox);
     ruling.expect("How to resolve?").expect("Esc").pick(1);
     ruling
         .expect("Your ruling on dispute 1?")
@@ -406,16 +300,12 @@ fn ctrl_c_stops_the_run_and_a_signal_does_not_wait_for_the_person() {
     has(&shown, &["glee runs resume"]);
 
     let sandbox = project(ONE, Some(JUDGE));
-    let mut signal = Pty::arbitrate(&sandbox);
+    let mut signal = arbitrate(&sandbox);
     signal
         .expect("How to resolve?")
         .expect("Esc")
         .until_it_reads();
-    signal
-        .session
-        .get_process_mut()
-        .signal(expectrl::process::unix::Signal::SIGTERM)
-        .expect("Glee is there");
+    signal.terminate();
     let (code, shown) = signal.end();
     assert_eq!(code, 128 + Signal::SIGTERM as i32, "{shown}");
 }
@@ -423,14 +313,10 @@ fn ctrl_c_stops_the_run_and_a_signal_does_not_wait_for_the_person() {
 #[test]
 fn a_resize_while_the_dialog_is_open_redraws_it() {
     let sandbox = project(ONE, Some(JUDGE));
-    let mut pty = Pty::arbitrate(&sandbox);
+    let mut pty = arbitrate(&sandbox);
     pty.expect("How to resolve?").expect("3. Discard opinion");
     for (columns, line) in [(20, "❯ 2. I'll decide"), (100, "❯ 3. Discard opinion")] {
-        pty.until_it_reads()
-            .session
-            .get_process_mut()
-            .set_window_size(columns, 24)
-            .expect("a size of the terminal");
+        pty.until_it_reads().resize(columns, 24);
         pty.send("\x1b[B").expect(line);
     }
     pty.pick(0);
@@ -479,7 +365,7 @@ fn nobody_is_asked_without_a_terminal_or_where_it_is_not_wanted() {
 fn spec_07_stopped_in_the_dialog_says_what_waits_and_how_to_go_on() {
     for key in ["\x1b", "\x03"] {
         let sandbox = project(ONE, Some(JUDGE));
-        let mut pty = Pty::arbitrate(&sandbox);
+        let mut pty = arbitrate(&sandbox);
         pty.expect("How to resolve?")
             .expect("Esc")
             .until_it_reads()
@@ -516,7 +402,7 @@ fn a_key_skips_an_agent_that_hangs_and_the_dialog_keeps_its_keys() {
         ];
         assert_eq!(sandbox.glee(&connect).code, 0);
     }
-    let mut pty = Pty::arbitrate(&sandbox);
+    let mut pty = arbitrate(&sandbox);
     pty.expect("1 finding").until_it_reads().send("s");
     pty.expect("Skip which agent? 1 hung   2 stuck   (another key: none)")
         .send("2");

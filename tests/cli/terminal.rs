@@ -2,11 +2,10 @@
 
 #![cfg(unix)]
 
-use std::process::Command;
-
-use crate::dialog::{self, Pty};
+use crate::dialog;
 use crate::review::{json, project};
 use crate::support::Sandbox;
+use crate::support::pty::Pty;
 
 /// A project whose last run has four mandatory findings and an optional one, on a terminal.
 fn reviewed() -> Sandbox {
@@ -22,22 +21,8 @@ fn reviewed() -> Sandbox {
     sandbox
 }
 
-/// Runs Glee in a terminal with so many rows.
-fn on_screen(sandbox: &Sandbox, rows: u16, args: &[&str]) -> Pty {
-    let mut shell: Command = sandbox.shell();
-    // `Pty::spawn` also sets a size, possibly after the shell has started.
-    let sized = format!(
-        "until [ \"$(stty size)\" = '{rows} 80' ]; do sleep 0.01; done; exec \"$0\" \"$@\""
-    );
-    shell
-        .args(["-c", &sized])
-        .arg(sandbox.command(&[]).get_program())
-        .args(args);
-    Pty::sized(shell, rows)
-}
-
 fn screen(sandbox: &Sandbox, rows: u16, args: &[&str]) -> String {
-    let (code, shown) = on_screen(sandbox, rows, args).end();
+    let (code, shown) = Pty::sized(&sandbox.command(args), 80, rows).end();
     assert_eq!(code, 0, "{shown}");
     shown.replace('\r', "")
 }
@@ -62,7 +47,7 @@ fn a_long_report_begins_with_its_summary_and_goes_through_the_pager() {
     );
     assert!(paged.contains("\nNext\n"), "{paged}");
 
-    let (code, shown) = on_screen(&sandbox, 24, &["review", "app.py"]).end();
+    let (code, shown) = Pty::sized(&sandbox.command(&["review", "app.py"]), 80, 24).end();
     assert_eq!(code, 1, "{shown}");
     assert!(shown.ends_with("paged with FRX\r\n"), "{shown}");
 
@@ -111,7 +96,7 @@ fn ctrl_c_belongs_to_the_pager() {
         "my-pager",
         "#!/bin/sh\ntrap 'echo interrupted; exit 0' INT\ncat > paged\necho reading\nsleep 60 & wait\n",
     );
-    let mut pty = on_screen(&sandbox, 24, &["runs", "show"]);
+    let mut pty = Pty::sized(&sandbox.command(&["runs", "show"]), 80, 24);
     pty.expect("reading").send("\x03").expect("interrupted");
     assert_eq!(pty.end().0, 0);
 }
@@ -122,7 +107,11 @@ fn after_a_dialog_there_is_no_pager() {
     sandbox
         .env("GLEE_PAGER", "my-pager")
         .program("my-pager", "#!/bin/sh\necho paged\n");
-    let mut pty = on_screen(&sandbox, 20, &["review", "app.py", "--arbitrate"]);
+    let mut pty = Pty::sized(
+        &sandbox.command(&["review", "app.py", "--arbitrate"]),
+        80,
+        20,
+    );
     pty.expect("How to resolve?").expect("Esc").pick(0);
     let (code, shown) = pty.end();
     assert_eq!(code, 0, "{shown}");
@@ -205,7 +194,7 @@ fn places_are_links_that_an_editor_opens() {
     sandbox.env("FORCE_HYPERLINK", "1").env("GLEE_PAGER", "cat");
     let link = |address: &str, text: &str| format!("\x1b]8;;{address}\x1b\\{text}\x1b]8;;\x1b\\");
     let file = "file://[ROOT]/a%20%5Bdir%5D/my%20b.py";
-    let (_, shown) = on_screen(&sandbox, 24, &["runs", "show"]).end_raw();
+    let (_, shown) = Pty::sized(&sandbox.command(&["runs", "show"]), 80, 24).end_raw();
     assert!(
         sandbox
             .placeholders(&shown)
@@ -269,7 +258,7 @@ fn a_long_run_tells_the_terminal_and_the_command() {
     let sandbox = reviewed();
     sandbox.script("tell.sh", TELL);
     set(&sandbox, "notify.command", "./tell.sh 'a b'");
-    let soon = on_screen(&sandbox, 99, &["review", "app.py", "--full"])
+    let soon = Pty::sized(&sandbox.command(&["review", "app.py", "--full"]), 80, 99)
         .end_raw()
         .1;
     assert!(
@@ -278,7 +267,8 @@ fn a_long_run_tells_the_terminal_and_the_command() {
     );
 
     set(&sandbox, "notify.after", "0s");
-    let (code, shown) = on_screen(&sandbox, 99, &["review", "app.py", "--full"]).end_raw();
+    let (code, shown) =
+        Pty::sized(&sandbox.command(&["review", "app.py", "--full"]), 80, 99).end_raw();
     assert_eq!(code, 1, "{shown}");
     assert!(
         shown.contains("\x1b]9;Glee: project: 4 mandatory findings are open\x07"),
@@ -313,7 +303,9 @@ fn a_long_run_tells_the_terminal_and_the_command() {
         "{failed}"
     );
     assert!(!failed.stderr.contains('\x1b'), "{failed}");
-    let off = on_screen(&sandbox, 99, &["review", "app.py"]).end_raw().1;
+    let off = Pty::sized(&sandbox.command(&["review", "app.py"]), 80, 99)
+        .end_raw()
+        .1;
     assert!(!off.contains("\x1b]9;"), "{off:?}");
 }
 

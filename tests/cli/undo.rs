@@ -1,7 +1,7 @@
 //! Tests that `glee runs undo` lists its effects in advance, asks in doubt, and says how to take it back.
 
-use crate::dialog::Pty;
 use crate::support::Sandbox;
+use crate::support::pty::Pty;
 
 const REVIEWER: &str = r#"#!/bin/sh
 cat >/dev/null

@@ -2,8 +2,9 @@
 
 #![cfg(unix)]
 
-use crate::dialog::{JUDGE, ONE, Pty, TWO, project};
+use crate::dialog::{JUDGE, ONE, TWO, project};
 use crate::support::Sandbox;
+use crate::support::pty::Pty;
 
 /// A project with disputes that a run with `--fix` left open.
 fn left_open(app: &str, judge: Option<&str>) -> Sandbox {

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::dialog::Pty;
 use crate::review::json as parsed;
+use crate::support::pty::Pty;
 use crate::support::{Output, Sandbox};
 
 /// A reviewer that prints `verdict` beside itself: a verdict or prose.

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use expectrl::{Eof, Expect as _, Session};
 use rstest::rstest;
 
 use crate::consensus::{self, table};
 use crate::pull_requests;
 use crate::shop::{shop, unchanged};
+use crate::support::pty::Pty;
 use crate::support::{Output, Sandbox};
 use crate::watch::{self, Watching};
 
@@ -211,22 +211,12 @@ const OTHERS: &[(&str, &str)] = &[
 
 /// Runs a command in a pseudo-terminal of this width, and checks that no line is wider.
 fn in_terminal(sandbox: &Sandbox, columns: usize, args: &[&str]) -> Output {
-    let mut shell = sandbox.shell();
-    let glee = sandbox.command(&[]).get_program().to_owned();
-    // The size is set after the start of the shell, which waits for it.
-    let wait = "until [ \"$(stty size)\" = \"40 $0\" ]; do sleep 0.01; done; exec \"$@\"";
-    shell.args(["-c", wait]).arg(columns.to_string()).arg(glee);
-    // clap's help knows the variable, not the option.
-    shell.args(args).env("NO_COLOR", "1");
-    let mut session = Session::spawn(shell).expect("a pseudo-terminal");
     let width = u16::try_from(columns).expect("a width of a terminal");
-    session
-        .get_process_mut()
-        .set_window_size(width, 40)
-        .expect("a size of the terminal");
-    session.set_expect_timeout(Some(std::time::Duration::from_secs(60)));
-    let shown = session.expect(Eof).expect("Glee ends");
-    let shown = String::from_utf8_lossy(shown.as_bytes()).replace('\r', "");
+    let mut command = sandbox.command(args);
+    // clap's help knows the variable, not the option.
+    command.env("NO_COLOR", "1");
+    let (_, shown) = Pty::sized(&command, width, 40).end_raw();
+    let shown = shown.replace('\r', "");
     for line in shown.lines() {
         assert!(
             line.chars().count() <= columns || is_whole(line, args),

@@ -3,6 +3,9 @@
 //! The programs on `PATH` are the only visible part of the machine. Placeholders replace paths and times in the
 //! output; see [`Output::stable`] for snapshots.
 
+#[cfg(unix)]
+#[allow(dead_code, reason = "not every target has terminals")]
+pub(crate) mod pty;
 #[allow(dead_code, reason = "not every target has hooks")]
 pub(crate) mod repository;
 

@@ -3,14 +3,12 @@
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-use expectrl::session::OsSession;
-use expectrl::{Eof, Expect as _, Session};
-
 use super::coders::{assert_same, files};
 use super::ends::PARTS;
 use crate::agent::Step;
 use crate::runner::Cases;
 use crate::scene::{DONE, Kind, Scene, emit, fix, outcome};
+use crate::support::pty::Pty;
 
 /// The memory limit of Glee in KiB, without the pages of its program file, which are ten times as many in a debug
 /// build.
@@ -161,14 +159,12 @@ fn screens(cases: &mut Cases) {
                         scene
                             .ready()
                             .command(&["review", "app.py", "--arbitrate", "--no-input"]);
-                    let mut terminal: OsSession = Session::spawn(command).expect("a terminal");
-                    terminal.set_expect_timeout(Some(Duration::from_secs(60)));
+                    let mut terminal = Pty::spawn(command);
                     for width in [columns, columns + 30, 3, columns] {
-                        let _ = terminal.get_process_mut().set_window_size(width, rows);
+                        terminal.resize(width, rows);
                         std::thread::sleep(Duration::from_millis(60));
                     }
-                    let shown = terminal.expect(Eof).expect("it ends");
-                    let shown = String::from_utf8_lossy(shown.as_bytes()).into_owned();
+                    let (_, shown) = terminal.end_raw();
                     assert!(!shown.contains("panicked"), "{shown}");
                     assert!(shown.contains("app.py"), "{shown:?}");
                     assert!(term != "dumb" || !shown.contains('\u{1b}'), "{shown:?}");
