@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 
+use rstest::rstest;
 use serde_json::Value;
 
 use crate::review::json;
@@ -250,9 +251,12 @@ fn pushes_to_all_files_ask_about_the_lines_that_changed() {
 
 /// The same in files of the base. A full review shows about half as much of them because their diffs are small, so
 /// that the headers of the files and the removed lines have more weight.
-#[test]
-fn pushes_to_all_files_of_the_base_ask_about_the_lines_that_changed() {
-    let percents = pushes(false, 12, |branch, push| {
+#[rstest]
+#[case::few(4)]
+#[ignore = "the nightly job runs it"]
+#[case::many(12)]
+fn pushes_to_all_files_of_the_base_ask_about_the_lines_that_changed(#[case] count: usize) {
+    let percents = pushes(false, count, |branch, push| {
         for file in 0..FILES {
             branch.edit(file, push * 17 + file * 3, 5, push);
         }
@@ -266,9 +270,12 @@ fn pushes_to_all_files_of_the_base_ask_about_the_lines_that_changed() {
 
 /// The same number of isolated lines. The worst case: each changed line is shown with its neighbours, and so is
 /// every earlier finding in the same block.
-#[test]
-fn pushes_of_scattered_lines_ask_about_these_lines() {
-    let percents = pushes(true, 12, |branch, push| {
+#[rstest]
+#[case::few(4)]
+#[ignore = "the nightly job runs it"]
+#[case::many(12)]
+fn pushes_of_scattered_lines_ask_about_these_lines(#[case] count: usize) {
+    let percents = pushes(true, count, |branch, push| {
         for file in 0..FILES {
             for place in 0..5 {
                 branch.edit(file, push * 7 + file * 3 + place * 20, 1, push);
