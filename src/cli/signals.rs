@@ -6,7 +6,7 @@
 //! signal ends the process.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, Once, mpsc};
+use std::sync::{Arc, LazyLock, Mutex, Once, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -63,13 +63,16 @@ fn attached_run() -> Option<Arc<SignalScope>> {
 pub(crate) fn receive() {
     static STARTED: Once = Once::new();
     STARTED.call_once(|| {
+        let (begins, has_begun) = mpsc::channel();
         // If the thread cannot be started, signals keep their default effect and end the process.
-        drop(
-            thread::Builder::new()
-                .name("signals".to_owned())
-                .stack_size(256 << 10)
-                .spawn(listen),
-        );
+        let started = thread::Builder::new()
+            .name("signals".to_owned())
+            .stack_size(256 << 10)
+            .spawn(|| listen(begins));
+        if started.is_ok() {
+            // The thread ends the channel once it receives signals.
+            let _ = has_begun.recv();
+        }
     });
 }
 
@@ -91,20 +94,32 @@ impl Drop for Attached {
 /// receives Ctrl-C.
 static PAGING: AtomicBool = AtomicBool::new(false);
 
+/// Whether an interrupt has arrived that nobody has taken. The signal's handler sets it, because the signal thread may
+/// learn of an interrupt only after it has ended the pager.
+static INTERRUPTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+
 /// Calls the function `show`. While the function runs, Ctrl-C does not end the process.
 pub(crate) fn ignoring_interrupt<T>(show: impl FnOnce() -> T) -> T {
     receive();
-    PAGING.store(true, Ordering::Relaxed);
+    PAGING.store(true, Ordering::SeqCst);
     let shown = show();
-    PAGING.store(false, Ordering::Relaxed);
+    INTERRUPTED.store(false, Ordering::SeqCst);
+    PAGING.store(false, Ordering::SeqCst);
     shown
 }
 
-fn listen() {
-    let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) else {
+fn listen(begins: mpsc::Sender<()>) {
+    let Ok(mut signals) = Signals::new([SIGTERM, SIGHUP]) else {
         return;
     };
-    let is_ignored = |signal: &i32| *signal == SIGINT && PAGING.load(Ordering::Relaxed);
+    // Handlers are called in the order of their registration. Without them, Ctrl-C keeps its default effect.
+    let registered = signal_hook::flag::register(SIGINT, Arc::clone(&INTERRUPTED));
+    drop(registered.and_then(|_| signals.add_signal(SIGINT)));
+    drop(begins);
+    let is_ignored = |signal: &i32| {
+        *signal == SIGINT
+            && (PAGING.load(Ordering::SeqCst) || !INTERRUPTED.swap(false, Ordering::SeqCst))
+    };
     while let Some(signal) = signals
         .forever()
         .find(|signal| !is_ignored(signal))
