@@ -128,7 +128,7 @@ impl Pty {
             .send(&format!("{}\r", "\x1b[B".repeat(rows)))
     }
 
-    /// The exit code, as a shell has it, and all output; checks that the terminal is restored.
+    /// The exit code, or the negative number of the signal that ended Glee, and all output; checks that the terminal is restored.
     pub(crate) fn end(&mut self) -> (i32, String) {
         let (code, shown) = self.end_raw();
         (code, console::strip_ansi_codes(&shown).into_owned())
@@ -144,7 +144,7 @@ impl Pty {
         );
         let code = match self.session.get_process().wait().expect("Glee has ended") {
             WaitStatus::Exited(_, code) => code,
-            WaitStatus::Signaled(_, signal, _) => 128 + signal as i32,
+            WaitStatus::Signaled(_, signal, _) => -(signal as i32),
             other => panic!("{other:?}"),
         };
         (code, mem::take(&mut self.shown))
