@@ -251,13 +251,16 @@ struct Allowed {
     regexes: Vec<Expression>,
     /// A match that contains one of these words, in upper or lower case, is not a secret.
     #[serde(default, deserialize_with = "words")]
-    stopwords: Option<AhoCorasick>,
+    stopwords: Option<Words>,
     #[serde(default, rename = "regexTarget")]
     target: Target,
     /// An exception with the condition `AND` applies only to certain file paths. Glee ignores such an exception,
     /// because the checked texts have no path.
     condition: Option<String>,
 }
+
+/// The automaton of a list of words. It is built at its first use: most texts have no match of the rule.
+type Words = LazyLock<AhoCorasick, Box<dyn FnOnce() -> AhoCorasick + Send>>;
 
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -309,8 +312,9 @@ fn automaton(words: impl IntoIterator<Item: AsRef<[u8]>>) -> AhoCorasick {
     automaton.expect("the packaged words fit an automaton")
 }
 
-fn words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<AhoCorasick>, D::Error> {
-    Vec::<String>::deserialize(deserializer).map(|words| Some(automaton(words)))
+fn words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Words>, D::Error> {
+    let words = Vec::<String>::deserialize(deserializer)?;
+    Ok(Some(LazyLock::new(Box::new(|| automaton(words)))))
 }
 
 impl Rule {
