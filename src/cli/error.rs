@@ -32,7 +32,12 @@ impl CommandError {
     }
 
     pub(crate) fn usage(message: impl Into<String>) -> Self {
-        Self::new(ExitReason::Usage, anyhow::Error::msg(message.into()))
+        Self::ending(ExitReason::Usage, message)
+    }
+
+    /// An error after which Glee ends as `exit` says.
+    pub(crate) fn ending(exit: ExitReason, message: impl Into<String>) -> Self {
+        Self::new(exit, anyhow::Error::msg(message.into()))
     }
 
     #[must_use]

@@ -211,7 +211,7 @@ fn run(command: &Command, globals: &Globals) -> CommandResult {
         Command::Agents(args) => people::agents::run(args, globals),
         Command::Config(args) => settings::config::run(args, globals),
         Command::Trust(args) => settings::trust::run(args, globals),
-        Command::Review(args) => work::review::run(args, globals),
+        Command::Review(args) => work::review::run::run(args, globals),
         Command::Findings(args) => work::findings::list::run(args, globals),
         Command::Show(args) => work::findings::show::run(args, globals),
         Command::Answer(args) => work::findings::answer::run(args, globals),
@@ -239,7 +239,7 @@ fn run(command: &Command, globals: &Globals) -> CommandResult {
         Command::Completions(args) => tools::completions::run(args),
         Command::Man(args) => tools::man::run(args, program(help::WIDEST)),
         #[cfg(feature = "mcp")]
-        Command::Mcp(args) => tools::mcp::run(args, globals),
+        Command::Mcp(_) => tools::mcp::server::run(globals),
         Command::Help(args) => tools::help::run(args, program(help::screen())),
     }
 }

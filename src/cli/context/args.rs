@@ -74,9 +74,10 @@ pub(crate) fn label(text: &str) -> Result<String, String> {
         && text
             .chars()
             .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
-    match is_valid {
-        true => Ok(text.to_owned()),
-        false => Err("a label has letters, digits, `-`, `_` and `.`".to_owned()),
+    if is_valid {
+        Ok(text.to_owned())
+    } else {
+        Err("a label has letters, digits, `-`, `_` and `.`".to_owned())
     }
 }
 
@@ -137,9 +138,10 @@ pub(crate) struct ReportOutputs {
 
 impl ReportOutputs {
     pub(crate) fn check(&self, globals: &Globals) -> Result<Outputs, CommandError> {
-        let outputs = match self.json {
-            true => Outputs::only(Format::Json),
-            false => Outputs::check(&self.format, &globals.directory())?,
+        let outputs = if self.json {
+            Outputs::only(Format::Json)
+        } else {
+            Outputs::check(&self.format, &globals.directory())?
         };
         Ok(outputs.opened(self.web))
     }

@@ -157,17 +157,15 @@ fn find(
     }
     let HistoryPlace { key, names, .. } = repository()?;
     let path = store::path_for(&state_dir()?, &key);
-    Ok(match server::configured(globals)? {
-        Some(server) => Place {
-            path: replica::replica_of(&path),
-            server: Some((server, names)),
-            claim: globals.claim(),
+    let server = server::configured(globals)?.map(|server| (server, names));
+    Ok(Place {
+        path: if server.is_some() {
+            replica::replica_of(&path)
+        } else {
+            path
         },
-        None => Place {
-            path,
-            server: None,
-            claim: None,
-        },
+        server,
+        claim: globals.claim(),
     })
 }
 

@@ -19,29 +19,20 @@ pub(crate) fn full(
         runs,
         |agent, given| !given.is_empty() && agent.name.0.starts_with(given),
     ];
-    let mut matches = tests.iter().map(|test| {
-        agents
-            .iter()
-            .filter(|agent| test(agent, given))
-            .collect::<Vec<_>>()
-    });
-    let Some(matches) = matches.find(|matches| !matches.is_empty()) else {
-        return Ok(given.to_owned());
-    };
-    let of_usual: Vec<_> = matches
-        .iter()
-        .filter(|agent| Some(agent.role) == usual)
-        .copied()
-        .collect();
-    match if of_usual.is_empty() {
-        &matches
-    } else {
-        &of_usual
+    let mut matches: Vec<&Agent> = Vec::new();
+    for test in tests {
+        if matches.is_empty() {
+            matches.extend(agents.iter().filter(|agent| test(agent, given)));
+        }
     }
-    .as_slice()
-    {
+    let has_usual = matches.iter().any(|agent| Some(agent.role) == usual);
+    if has_usual {
+        matches.retain(|agent| Some(agent.role) == usual);
+    }
+    match matches.as_slice() {
+        [] => Ok(given.to_owned()),
         [agent] => Ok(agent.name.0.clone()),
-        [..] if usual.is_some() && of_usual.is_empty() => Ok(given.to_owned()),
+        _ if usual.is_some() && !has_usual => Ok(given.to_owned()),
         several => {
             let names = several
                 .iter()
@@ -99,14 +90,6 @@ pub(crate) fn full_key(agents: &[Agent], key: &str) -> Result<String, CommandErr
     Ok(key.to_owned())
 }
 
-pub(crate) fn full_all(
-    agents: &[Agent],
-    given: &[String],
-    usual: Option<Role>,
-) -> Result<Vec<String>, CommandError> {
-    given.iter().map(|name| full(agents, name, usual)).collect()
-}
-
 /// Replaces abbreviated names of agents in the settings by full names. `keys` are the configuration keys that
 /// the command line sets.
 pub(crate) fn complete(settings: &mut Settings, keys: &[String]) -> Result<(), CommandError> {
@@ -118,7 +101,8 @@ pub(crate) fn complete(settings: &mut Settings, keys: &[String]) -> Result<(), C
             ("watch.agents", _) => (&mut settings.watch.agents, Role::Coder),
             _ => continue,
         };
-        *names = full_all(agents, names, Some(usual))?;
+        let full_names = names.iter().map(|name| full(agents, name, Some(usual)));
+        *names = full_names.collect::<Result<_, _>>()?;
     }
     Ok(())
 }

@@ -9,7 +9,6 @@ use crate::cli::error::CommandError;
 use crate::cli::ui::terminal::held;
 use glee_agents::{Agents, Permits};
 use glee_store::history::queue::Queue;
-use glee_store::history::shared_log::SharedLogError;
 use glee_store::history::submission::CarriedRun;
 
 /// How long a call waits before it asks again a server that it could not reach.
@@ -29,28 +28,20 @@ pub(crate) fn limited(globals: &Globals, agents: Agents) -> Result<Agents, Comma
     Ok(agents.with_permits(Arc::new(ServerPermits { queue, claim })))
 }
 
-impl ServerPermits {
-    fn queue<T>(
-        &self,
-        ask: impl FnOnce(&mut dyn Queue) -> Result<T, SharedLogError>,
-    ) -> Result<T, SharedLogError> {
-        ask(held(&self.queue).as_mut())
-    }
-}
-
 impl Permits for ServerPermits {
     fn ask(&self, vendor: &str, call: &str) -> Duration {
         // If another worker carries the run, this process ends when it next renews its lease.
-        self.queue(|queue| queue.permit(&self.claim, vendor, call))
+        held(&self.queue)
+            .permit(&self.claim, vendor, call)
             .unwrap_or(AWAY)
     }
 
     fn give_back(&self, vendor: &str, call: &str) {
         // What is not given back ends with the lease.
-        drop(self.queue(|queue| queue.give_back(&self.claim, vendor, call)));
+        drop(held(&self.queue).give_back(&self.claim, vendor, call));
     }
 
     fn cool(&self, vendor: &str, time: Duration) {
-        drop(self.queue(|queue| queue.cool(&self.claim, vendor, time)));
+        drop(held(&self.queue).cool(&self.claim, vendor, time));
     }
 }

@@ -60,10 +60,8 @@ impl Places {
 }
 
 /// Loads the settings for a command that starts no agents. The project need not be trusted.
-pub(crate) fn load(globals: &Globals) -> Result<(Places, Loaded), CommandError> {
-    let places = Places::find(globals)?;
-    let loaded = config::load(&places.sources(globals))?;
-    Ok((places, loaded))
+pub(crate) fn load(globals: &Globals) -> Result<Loaded, CommandError> {
+    Ok(config::load(&Places::find(globals)?.sources(globals))?)
 }
 
 /// Returns the settings of these sources, with full names of agents. The project need not be trusted.
@@ -77,41 +75,37 @@ pub(crate) fn named(sources: &ConfigSources<'_>) -> Result<Settings, CommandErro
 
 /// Returns the connected agents. Returns no agents if the settings cannot be read.
 pub(crate) fn agents(globals: &Globals) -> Vec<Agent> {
-    let loaded =
-        Places::find(globals).and_then(|places| Ok(config::load(&places.sources(globals))?));
-    loaded
-        .map(|loaded| loaded.settings.agents)
-        .unwrap_or_default()
+    load(globals).map_or_else(|_| Vec::new(), |loaded| loaded.settings.agents)
 }
 
 /// The settings of the screen. If the settings cannot be read, returns the defaults.
 pub(crate) fn of_screen(globals: &Globals) -> UiSettings {
-    let places = Places::find(globals);
-    let loaded = places.and_then(|places| Ok(config::load(&places.sources(globals))?));
-    loaded.map(|loaded| loaded.settings.ui).unwrap_or_default()
+    load(globals)
+        .map(|loaded| loaded.settings.ui)
+        .unwrap_or_default()
 }
 
 /// Returns the full name of an agent. If no agent matches or the settings cannot be read, returns the given name.
 pub(crate) fn agent_name(globals: &Globals, given: &str) -> Result<String, CommandError> {
     match load(globals) {
-        Ok((_, loaded)) => names::full(&loaded.settings.agents, given, None),
+        Ok(loaded) => names::full(&loaded.settings.agents, given, None),
         Err(_) => Ok(given.to_owned()),
     }
 }
 
 /// Loads the settings for a command that starts agents. Fails if a setting names an agent that is not connected, or
 /// if the project is not trusted. `flags` contains settings from the command line, as pairs of a dotted key and a
-/// value. `copy` is a folder that contains a copy of the project's configuration file.
+/// value.
 pub(crate) fn runnable(
     globals: &Globals,
     flags: Vec<(String, Value)>,
-    copy: Option<PathBuf>,
 ) -> Result<(Places, Settings), CommandError> {
-    let (places, loaded) = trusted(globals, flags, copy)?;
+    let (places, loaded) = trusted(globals, flags, None)?;
     Ok((places, loaded.settings))
 }
 
-/// Like [`runnable`], but returns everything that was loaded.
+/// Like [`runnable`], but returns everything that was loaded. `copy` is a folder that contains a copy of the project's
+/// configuration file.
 pub(crate) fn trusted(
     globals: &Globals,
     flags: Vec<(String, Value)>,
@@ -160,7 +154,7 @@ fn refusal(
         paths::PROJECT_FOLDER,
         lines.join("\n  ")
     );
-    CommandError::new(ExitReason::Untrusted, anyhow::Error::msg(message)).hint(format!(
+    CommandError::ending(ExitReason::Untrusted, message).hint(format!(
         "read the configuration, then trust the project with `glee trust`, or only for one command with \
         `--trust {hash}`"
     ))

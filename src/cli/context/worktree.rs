@@ -55,13 +55,12 @@ impl RunTree {
     /// Opens the tree of a recorded run.
     pub(crate) fn of_run(
         globals: &Globals,
-        home: Workspace,
+        home: Arc<Workspace>,
         journal: &Journal,
         run: &RunId,
         plan: &Plan,
         events: &[Event],
     ) -> Result<Self, CommandError> {
-        let home = Arc::new(home);
         if plan.worktree.is_none() {
             return Ok(Self::of_user(home));
         }
@@ -79,8 +78,7 @@ impl RunTree {
     }
 
     /// The tree in which a dispute of a run is judged.
-    pub(crate) fn of_dispute(home: Workspace, run: &RunId) -> Result<Self, CommandError> {
-        let home = Arc::new(home);
+    pub(crate) fn of_dispute(home: Arc<Workspace>, run: &RunId) -> Result<Self, CommandError> {
         let tree = home.worktree(run, &state_dir()?)?;
         Ok(Self::of_user(tree.map_or(home, Arc::new)))
     }

@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use clap::Command;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 
-use crate::cli::context::globals::{ColorChoice, Globals};
-use crate::cli::context::{history, output::local_time, settings};
+use crate::cli::context::{Globals, history, local_time, settings};
 use glee_model::domain::Role;
 use glee_protocol::{secrets, text::printable};
 use glee_store::config::files::stages::CHECKPOINTS;
@@ -56,16 +55,8 @@ fn candidates(command: &str, argument: &str) -> Option<fn() -> Vec<CompletionCan
 /// candidates and no error.
 fn here() -> Globals {
     Globals {
-        directory: None,
-        color: ColorChoice::Never,
         quiet: true,
-        verbose: 0,
-        no_pager: true,
-        no_input: true,
-        history: None,
-        trust: None,
-        detached: None,
-        fence: None,
+        ..Globals::default()
     }
 }
 
@@ -121,7 +112,7 @@ fn findings() -> Vec<CompletionCandidate> {
 }
 
 fn of_role(role: Option<Role>) -> Vec<CompletionCandidate> {
-    let Ok((_, loaded)) = settings::load(&here()) else {
+    let Ok(loaded) = settings::load(&here()) else {
         return Vec::new();
     };
     let agents = loaded
@@ -151,7 +142,7 @@ fn known_agents() -> Vec<CompletionCandidate> {
 }
 
 fn keys() -> Vec<CompletionCandidate> {
-    let Ok((_, loaded)) = settings::load(&here()) else {
+    let Ok(loaded) = settings::load(&here()) else {
         return Vec::new();
     };
     loaded

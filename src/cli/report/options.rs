@@ -42,7 +42,7 @@ pub struct TextOptions<'a> {
     pub(crate) is_read_from_end: bool,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FixCommand {
     /// `None` if no arguments can select the target again, for example after a diff from standard input.
     pub command: Option<String>,

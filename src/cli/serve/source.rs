@@ -88,7 +88,7 @@ impl Source {
     pub(crate) fn settings(&self) -> Result<Settings, CommandError> {
         match self.server {
             Some(_) => Ok(Settings::default()),
-            None => Ok(settings::load(&self.globals)?.1.settings),
+            None => Ok(settings::load(&self.globals)?.settings),
         }
     }
 

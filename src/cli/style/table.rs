@@ -38,6 +38,18 @@ fn first_columns<const N: usize>(rows: &[[String; N]], count: usize) -> Vec<[Str
 const INDENT: usize = 4;
 
 impl Style {
+    /// Formats the [`rows`](Self::rows) of a table below its heads.
+    pub fn listing<const N: usize>(
+        self,
+        heads: [impl Into<String>; N],
+        rows: impl IntoIterator<Item = [String; N]>,
+        right: &[usize],
+    ) -> String {
+        let heads = std::iter::once(heads.map(Into::into));
+        let rows: Vec<_> = heads.chain(rows).collect();
+        self.rows(&rows, right).concat()
+    }
+
     /// Formats the rows of a [`table`] for this width, each as lines that end with a line break. If the rows do not fit, the
     /// last column is wrapped, and columns without room for their longest word stand below their row.
     pub fn rows<const N: usize>(self, rows: &[[String; N]], right: &[usize]) -> Vec<String> {
@@ -50,9 +62,10 @@ impl Style {
         let indent = widest(first(N - 1)) + 2;
         let is_beside = indent + widest(words) <= self.width;
         let fits = |count: &usize| widest(first(*count)) <= self.width;
-        let (beside, indent) = match is_beside {
-            true => (N - 1, indent),
-            false => ((1..N).rev().find(fits).unwrap_or(1), INDENT),
+        let (beside, indent) = if is_beside {
+            (N - 1, indent)
+        } else {
+            ((1..N).rev().find(fits).unwrap_or(1), INDENT)
         };
         let mut formatted = Vec::new();
         for (mut head, row) in first(beside).into_iter().zip(rows) {

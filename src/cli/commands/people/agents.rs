@@ -3,19 +3,19 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use clap::Subcommand;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 
 use super::check::NO_AGENT;
-use crate::cli::context::{CommandResult, Globals, JsonFlag, pretty, print, settings, stream};
+use crate::cli::context::{
+    CommandResult, Globals, JsonFlag, Places, execute, pretty, print, settings, stream,
+};
 use crate::cli::style::{self, Color, Style};
 use glee_agents::error::AgentError;
 use glee_agents::probe::locate;
-use glee_agents::process::own_process;
-use glee_agents::{AdapterKind, Agents, ProcessRunner};
+use glee_agents::{AdapterKind, Agents};
 use glee_model::domain::{Agent, AgentName, ExitReason, Known, Role};
 use glee_protocol::calls::kind::JsonForm;
 use glee_protocol::{request, secrets, text::printable};
@@ -80,13 +80,9 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 }
 
 fn list(output: &JsonFlag, globals: &Globals) -> CommandResult {
-    let (places, loaded) = settings::load(globals)?;
-    own_process::require_temporary_folder()?;
-    own_process::provide_open_files(loaded.settings.agents.len())?;
-    let agents = Agents::new(Arc::new(ProcessRunner::new()?)).remembering(&places.state);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
+    let loaded = settings::load(globals)?;
+    let root = Places::find(globals)?.root;
+    let agents = execute::unchecked(loaded.settings.agents.len())?;
     // In an untrusted project, Glee locates the agents' programs on the disk but does not execute them.
     let trusted = loaded.untrusted.is_none();
     // A panel without three judges is an error of the review; here all of its judges count as used.
@@ -94,9 +90,9 @@ fn list(output: &JsonFlag, globals: &Globals) -> CommandResult {
     let rows = loaded.settings.agents.iter().map(|agent| {
         let rules = |judges: &Vec<&Agent>| judges.iter().any(|judge| judge.name == agent.name);
         let is_used = agent.role != Role::Judge || ruling.as_ref().is_none_or(rules);
-        row(&agents, agent, &places.root, trusted, is_used)
+        row(&agents, agent, &root, trusted, is_used)
     });
-    let rows = runtime.block_on(futures_util::future::join_all(rows));
+    let rows = execute::runtime()?.block_on(futures_util::future::join_all(rows));
     if output.json {
         return print_json(&rows);
     }
@@ -143,7 +139,7 @@ fn known(output: &JsonFlag, globals: &Globals) -> CommandResult {
     if output.json {
         return print_json(&rows);
     }
-    let head = ["NAME", "KNOWN", "PROGRAM", "LOGIN"].map(ToOwned::to_owned);
+    let heads = ["NAME", "KNOWN", "PROGRAM", "LOGIN"];
     let cells = rows.iter().map(|row| {
         let program = row.program.as_ref();
         [
@@ -159,10 +155,7 @@ fn known(output: &JsonFlag, globals: &Globals) -> CommandResult {
             row.login.to_owned(),
         ]
     });
-    let table: Vec<[String; 4]> = std::iter::once(head).chain(cells).collect();
-    let style = globals.table_style();
-    stream::out(&style.rows(&table, &[]).concat())?;
-    Ok(ExitReason::Clean)
+    print(&globals.table_style().listing(heads, cells, &[]))
 }
 
 fn print_json(value: &impl Serialize) -> CommandResult {

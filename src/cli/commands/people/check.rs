@@ -2,20 +2,18 @@
 //! and what the call costs.
 
 use std::fmt::Write as _;
-use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use serde::Serialize;
 
 use crate::cli::context::{
-    CommandError, CommandResult, Globals, JsonFlag, pretty, settings, stream,
+    CommandError, CommandResult, Globals, JsonFlag, execute, pretty, settings, stream,
 };
 use crate::cli::style;
 use crate::cli::ui::live::spinner::spinner;
+use glee_agents::AdapterKind;
 use glee_agents::error::AgentError;
 use glee_agents::probe::check::{self, Files, Probed};
-use glee_agents::process::own_process;
-use glee_agents::{AdapterKind, Agents, ProcessRunner};
 use glee_model::domain::{Agent, AgentName, ExitReason, Role, Usage};
 use glee_protocol::{secrets, text::printable};
 use glee_store::config::settings::Settings;
@@ -51,13 +49,8 @@ pub(crate) fn run(output: &JsonFlag, globals: &Globals) -> CommandResult {
             sandbox,
             ..
         },
-    ) = settings::runnable(globals, Vec::new(), None)?;
-    own_process::require_temporary_folder()?;
-    own_process::provide_open_files(agents.len().min(AT_ONCE))?;
-    let programs = Agents::new(Arc::new(ProcessRunner::new()?)).remembering(&places.state);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
+    ) = settings::runnable(globals, Vec::new())?;
+    let programs = execute::unchecked(agents.len().min(AT_ONCE))?;
     let agents: Vec<&Agent> = agents
         .iter()
         .filter(|agent| AdapterKind::of(agent) != Ok(AdapterKind::Replay))
@@ -77,7 +70,7 @@ pub(crate) fn run(output: &JsonFlag, globals: &Globals) -> CommandResult {
     let mut reason = ExitReason::Clean;
     let mut json = Vec::new();
     let waiting = spinner(globals.screen());
-    runtime.block_on(async {
+    execute::runtime()?.block_on(async {
         let mut probes = std::pin::pin!(futures_util::stream::iter(probes).buffered(AT_ONCE));
         for (index, &agent) in agents.iter().enumerate() {
             waiting.set_message(format!(

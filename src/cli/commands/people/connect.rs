@@ -76,7 +76,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let role = role(args)?;
     let named = named(args, role)?;
     let args = named.as_ref().unwrap_or(args);
-    let (_, loaded) = settings::load(globals)?;
+    let loaded = settings::load(globals)?;
     let agents = &loaded.settings.agents;
     let named = agents.iter().find(|agent| agent.name.0 == args.agent);
     // `glee connect mine --role reviewer --command ...` creates the agent `mine-reviewer`. A later command can use
@@ -151,11 +151,11 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         )),
         Role::Coder | Role::Reviewer | Role::Judge | Role::Aggregator => {}
     }
-    let (places, loaded) = settings::load(globals)?;
+    let loaded = settings::load(globals)?;
     if let Some(note) = other_judge(&loaded.settings, &name) {
         globals.say(&note);
     }
-    warn_if_missing(&places, globals, &loaded.settings, &name);
+    warn_if_missing(&target.places, globals, &loaded.settings, &name);
     globals.say(&next_step(&loaded.settings));
     Ok(ExitReason::Clean)
 }

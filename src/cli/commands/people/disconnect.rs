@@ -29,7 +29,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         "`{name}` is no longer connected ({})",
         target.name
     ));
-    if let Ok((_, loaded)) = settings::load(globals)
+    if let Ok(loaded) = settings::load(globals)
         && let Err(error) = config::check_names(&loaded.settings)
     {
         globals.say(&format!(
@@ -44,7 +44,7 @@ fn unknown(args: &Args, globals: &Globals, target: &ConfigTarget<'_>) -> Command
         "there is no agent `{}` in {}",
         args.name, target.name
     ));
-    let Ok((_, loaded)) = settings::load(globals) else {
+    let Ok(loaded) = settings::load(globals) else {
         return error;
     };
     let names: Vec<&str> = loaded

@@ -101,7 +101,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     for (role, agent) in assignment.members() {
         globals.say(&format!("  {role:<10} {}", default_name(agent, role)));
     }
-    let (_, loaded) = settings::load(globals)?;
+    let loaded = settings::load(globals)?;
     globals.say("check: `glee agents --check` asks each agent one harmless question");
     if loaded.settings.review.runners.is_empty()
         && let Some(command) = runners::proposal(&target.places.root)

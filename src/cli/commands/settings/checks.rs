@@ -34,35 +34,37 @@ pub(super) struct DoctorCheck {
 }
 
 impl DoctorCheck {
-    fn good(name: &str, found: impl Into<String>) -> Self {
+    fn new(name: &str, state: State, found: impl Into<String>, hint: Option<String>) -> Self {
         Self {
             name: name.to_owned(),
-            state: State::Good,
-            found: found.into(),
-            hint: None,
-        }
-    }
-
-    fn weak(name: &str, found: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self {
-            name: name.to_owned(),
-            state: State::Weak,
-            found: found.into(),
-            hint: Some(hint.into()),
-        }
-    }
-
-    fn bad(name: &str, found: impl Into<String>, hint: Option<String>) -> Self {
-        Self {
-            name: name.to_owned(),
-            state: State::Bad,
+            state,
             found: found.into(),
             hint,
         }
     }
 
+    fn good(name: &str, found: impl Into<String>) -> Self {
+        Self::new(name, State::Good, found, None)
+    }
+
+    fn weak(name: &str, found: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::new(name, State::Weak, found, Some(hint.into()))
+    }
+
+    fn bad(name: &str, found: impl Into<String>, hint: Option<String>) -> Self {
+        Self::new(name, State::Bad, found, hint)
+    }
+
     fn failed(name: &str, error: &CommandError) -> Self {
         Self::bad(name, error.message(), error.advice().map(ToOwned::to_owned))
+    }
+
+    /// What a command reads of the setup.
+    fn read(name: &str, found: Result<String, CommandError>) -> Self {
+        match found {
+            Ok(found) => Self::good(name, found),
+            Err(error) => Self::failed(name, &error),
+        }
     }
 }
 
@@ -72,7 +74,10 @@ pub(super) async fn all(
     programs: &Agents,
     loaded: Result<&Loaded, &CommandError>,
 ) -> Vec<DoctorCheck> {
-    let mut checks = vec![git(programs, places).await, in_repository(globals)];
+    let mut checks = vec![
+        git(programs, places).await,
+        DoctorCheck::read("repository", history::identity(globals)),
+    ];
     match loaded {
         Ok(loaded) => {
             checks.push(sandbox_check(&loaded.settings));
@@ -85,7 +90,7 @@ pub(super) async fn all(
         }
         Err(error) => checks.push(DoctorCheck::failed("settings", error)),
     }
-    checks.push(history_check(globals));
+    checks.push(DoctorCheck::read("history", history::summary(globals)));
     checks.extend(hook_of_codex(places));
     checks
 }
@@ -119,13 +124,6 @@ async fn git(programs: &Agents, places: &Places) -> DoctorCheck {
             "not found",
             Some("install git, and put it on PATH".to_owned()),
         ),
-    }
-}
-
-fn in_repository(globals: &Globals) -> DoctorCheck {
-    match history::identity(globals) {
-        Ok(identity) => DoctorCheck::good("repository", identity),
-        Err(error) => DoctorCheck::failed("repository", &error),
     }
 }
 
@@ -276,19 +274,10 @@ async fn of_agent(programs: &Agents, agent: &Agent, places: &Places, trusted: bo
     }
 }
 
-fn history_check(globals: &Globals) -> DoctorCheck {
-    match history::summary(globals) {
-        Ok(summary) => DoctorCheck::good("history", summary),
-        Err(error) => DoctorCheck::failed("history", &error),
-    }
-}
-
 pub(super) fn text(checks: &[DoctorCheck], style: Style) -> String {
-    let width = checks
-        .iter()
-        .map(|check| check.name.chars().count())
-        .max()
-        .unwrap_or(0);
+    let widths = checks.iter().map(|check| check.name.chars().count());
+    let width = widths.max().unwrap_or(0);
+    let indent = width + 4;
     let mut text = String::new();
     for check in checks {
         let glyph = match check.state {
@@ -296,37 +285,18 @@ pub(super) fn text(checks: &[DoctorCheck], style: Style) -> String {
             State::Weak => Glyph::Attention,
             State::Bad => Glyph::Failed,
         };
-        let indent = width + 4;
-        let found = style::wrap(
-            &printable::line(&check.found),
-            style.width.saturating_sub(indent).max(20),
-        );
-        let head = format!("{} {:width$}  ", style.mark(glyph), check.name);
-        text.push_str(&format!(
-            "{head}{}\n",
-            found.join(&format!("\n{:indent$}", ""))
-        ));
+        let mut about = printable::line(&check.found);
         if let Some(hint) = &check.hint {
-            let hint = style::wrap(
-                &format!("hint: {}", printable::line(hint)),
-                style.width.saturating_sub(indent).max(20),
-            );
-            text.push_str(&format!(
-                "{:indent$}{}\n",
-                "",
-                hint.join(&format!("\n{:indent$}", ""))
-            ));
+            about += &format!("\nhint: {}", printable::line(hint));
+        }
+        let mut head = format!("{} {:width$}  ", style.mark(glyph), check.name);
+        for line in style::wrap(&about, style.width.saturating_sub(indent).max(20)) {
+            text += &format!("{head}{line}\n");
+            head = " ".repeat(indent);
         }
     }
-    let to_do = checks
-        .iter()
-        .filter(|check| check.state == State::Bad)
-        .count();
-    let weak = checks
-        .iter()
-        .filter(|check| check.state == State::Weak)
-        .count();
-    let nothing = match (to_do, weak) {
+    let number = |state| checks.iter().filter(|check| check.state == state).count();
+    let nothing = match (number(State::Bad), number(State::Weak)) {
         (0, 0) => "Nothing is wrong here",
         (0, _) => "Nothing needed is wrong",
         (1, _) => return text + "1 problem to solve\n",

@@ -124,14 +124,15 @@ fn full_key(globals: &Globals, key: &str) -> Result<String, CommandError> {
 
 fn path(globals: &Globals, user: bool, output: &JsonFlag) -> CommandResult {
     let path = ConfigTarget::find(globals, user)?.path;
-    redacted(&match output.json {
-        true => pretty(&json!({ "path": path.display().to_string(), "exists": path.exists() })),
-        false => format!("{}\n", path.display()),
+    redacted(&if output.json {
+        pretty(&json!({ "path": path.display().to_string(), "exists": path.exists() }))
+    } else {
+        format!("{}\n", path.display())
     })
 }
 
 fn get(globals: &Globals, key: &str, output: &JsonFlag) -> CommandResult {
-    let (_, loaded) = settings::load(globals)?;
+    let loaded = settings::load(globals)?;
     let is_meant = meant(&loaded, key)?;
     if output.json {
         return list_json(globals, is_meant);
@@ -173,7 +174,7 @@ fn assigned(key: &str, setting: &Setting) -> String {
 }
 
 fn show(globals: &Globals, key: &str, output: &JsonFlag) -> CommandResult {
-    let (_, loaded) = settings::load(globals)?;
+    let loaded = settings::load(globals)?;
     let is_meant = meant(&loaded, key)?;
     if output.json {
         return list_json(globals, is_meant);
@@ -263,7 +264,7 @@ fn lists_without(
     target: &ConfigTarget<'_>,
 ) -> Vec<(String, Value)> {
     let lists = opposite_lists(key);
-    let (false, Ok((_, loaded))) = (lists.is_empty(), settings::load(globals)) else {
+    let (false, Ok(loaded)) = (lists.is_empty(), settings::load(globals)) else {
         return Vec::new();
     };
     let mut found = Vec::new();
@@ -289,7 +290,7 @@ fn check_effort(globals: &Globals, key: &str, value: &Value) -> Result<(), Comma
     let name = key
         .strip_prefix("agents.")
         .and_then(|key| key.strip_suffix(".effort"));
-    let (Some(name), Ok((_, loaded))) = (name, settings::load(globals)) else {
+    let (Some(name), Ok(loaded)) = (name, settings::load(globals)) else {
         return Ok(());
     };
     let mut agents = loaded.settings.agents.into_iter();
@@ -310,7 +311,7 @@ fn unset(globals: &Globals, key: &str, user: bool) -> CommandResult {
         .hint("`glee config list --origin` shows the source of every value"));
     }
     target.change(|text| edit::unset(text, key))?;
-    let (_, loaded) = settings::load(globals)?;
+    let loaded = settings::load(globals)?;
     let now = loaded.values.get(key).map(|setting| {
         format!(
             "; now {} ({})",
@@ -330,7 +331,7 @@ fn unset(globals: &Globals, key: &str, user: bool) -> CommandResult {
 fn overridden(globals: &Globals, key: &str, target: &ConfigTarget<'_>) -> CommandResult {
     // An error of `settings::load` is ignored. The changed file is valid, so the error comes from another file or
     // an environment variable.
-    let Ok((_, loaded)) = settings::load(globals) else {
+    let Ok(loaded) = settings::load(globals) else {
         return Ok(ExitReason::Clean);
     };
     if let Some(Setting { origin, value }) = loaded.values.get(key)
@@ -346,7 +347,7 @@ fn overridden(globals: &Globals, key: &str, target: &ConfigTarget<'_>) -> Comman
 }
 
 fn list(globals: &Globals, origin: bool) -> CommandResult {
-    let (_, loaded) = settings::load(globals)?;
+    let loaded = settings::load(globals)?;
     let style = globals.table_style();
     // Cells with more than 48 characters do not widen the first column. Otherwise the second column would not fit on the
     // screen.
@@ -369,14 +370,13 @@ fn list(globals: &Globals, origin: bool) -> CommandResult {
         } else {
             '*'
         };
-        let about = match origin {
-            true => setting.origin.label(),
-            false => {
-                let meaning = schema::of_setting(key).map(SettingKey::meaning);
-                let meaning = meaning.unwrap_or_default();
-                let first = meaning.split(". ").next();
-                first.unwrap_or_default().trim_end_matches('.').to_owned()
-            }
+        let about = if origin {
+            setting.origin.label()
+        } else {
+            let meaning = schema::of_setting(key).map(SettingKey::meaning);
+            let meaning = meaning.unwrap_or_default();
+            let first = meaning.split(". ").next();
+            first.unwrap_or_default().trim_end_matches('.').to_owned()
         };
         let head = format!("{:width$} {mark} ", assigned(key, setting));
         let row = format!("{head}{about}");
@@ -399,7 +399,7 @@ fn list(globals: &Globals, origin: bool) -> CommandResult {
 
 /// Prints the values and the origins of the keys for which `is_meant` returns true.
 fn list_json(globals: &Globals, is_meant: impl Fn(&str) -> bool) -> CommandResult {
-    let (_, loaded) = settings::load(globals)?;
+    let loaded = settings::load(globals)?;
     let rows: Map<String, Value> = loaded
         .values
         .iter()

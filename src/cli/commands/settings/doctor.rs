@@ -10,7 +10,8 @@ use jiff::Timestamp;
 
 use super::checks;
 use crate::cli::context::{
-    CommandError, CommandResult, Globals, JsonFlag, Places, history, pretty, print, settings,
+    CommandError, CommandResult, Globals, JsonFlag, Places, execute, history, pretty, print,
+    settings,
 };
 use crate::cli::style;
 use glee_agents::process::{own_process, sandbox};
@@ -42,12 +43,10 @@ const SECRETS: [&str; 4] = ["key", "token", "secret", "password"];
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let places = Places::find(globals)?;
     let programs = Agents::new(Arc::new(ProcessRunner::new()?)).remembering(&places.state);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
+    let runtime = execute::runtime()?;
     // Each started program needs open files, so Glee raises the limit of open files before the checks start.
     let files = own_process::provide_open_files(0);
-    let loaded = settings::load(globals).map(|(_, loaded)| loaded);
+    let loaded = settings::load(globals);
     let checks = runtime.block_on(checks::all(globals, &places, &programs, loaded.as_ref()));
     if args.output.json {
         return print(&secrets::redact(&pretty(&checks)));

@@ -144,9 +144,10 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         _ => state.join(target.name()),
     };
     let shown = folder.display().to_string();
-    let commands = match args.remove {
-        true => target.remove(),
-        false => target.install(&shown),
+    let commands = if args.remove {
+        target.remove()
+    } else {
+        target.install(&shown)
     };
     let files: Vec<PathBuf> = target
         .files()
@@ -202,9 +203,10 @@ fn plan(args: &Args, files: &[PathBuf], commands: &[Vec<&str>]) -> String {
     let commands = commands
         .iter()
         .map(|words| format!("runs {program} {}\n", printable::line(&words.join(" "))));
-    match args.remove {
-        true => plan.extend(commands.chain(files)),
-        false => plan.extend(files.chain(commands)),
+    if args.remove {
+        plan.extend(commands.chain(files))
+    } else {
+        plan.extend(files.chain(commands))
     }
     plan
 }
@@ -234,10 +236,8 @@ fn execute(target: IntegrationTarget, words: &[&str], done: &str) -> Result<(), 
         "`{command}` failed: {}",
         printable::line(last.unwrap_or("it printed nothing"))
     );
-    Err(
-        CommandError::new(ExitReason::AgentFailed, anyhow::Error::msg(message))
-            .hint("run the command by hand to see more"),
-    )
+    Err(CommandError::ending(ExitReason::AgentFailed, message)
+        .hint("run the command by hand to see more"))
 }
 
 /// What Glee wrote, so that it changes no other file.

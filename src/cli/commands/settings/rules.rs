@@ -138,16 +138,15 @@ mod imp {
 
     fn table(measured: &Measure, misses: bool, style: Style) -> String {
         let heads = ["class", "right", "wrong", "missed", "precision", "recall"];
-        let mut rows = vec![heads.map(str::to_owned)];
-        for (category, score) in &measured.categories {
-            rows.push(row(category, *score));
-        }
-        rows.push(row("all", measured.total));
+        let categories = measured.categories.iter();
+        let rows = categories
+            .map(|(category, score)| row(category, *score))
+            .chain([row("all", measured.total)]);
         let mut text = format!(
             "{}, {}\n\n{}",
             count(measured.files, "file"),
             count(measured.labels, "label"),
-            style.rows(&rows, &[1, 2, 3, 4, 5]).concat()
+            style.listing(heads, rows, &[1, 2, 3, 4, 5])
         );
         if misses {
             text.push('\n');

@@ -101,10 +101,11 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             return Ok(ExitReason::Clean);
         }
         Command::Budget { tenant, usd } => {
-            return match server::required(globals)?.budget(tenant, usd.0)? {
-                true => Ok(ExitReason::Clean),
-                false => Err(CommandError::usage(format!("there is no tenant `{tenant}`"))
-                    .hint("name one of `glee server init --tenants`; without tenants, name `glee_reader`")),
+            return if server::required(globals)?.budget(tenant, usd.0)? {
+                Ok(ExitReason::Clean)
+            } else {
+                Err(CommandError::usage(format!("there is no tenant `{tenant}`"))
+                    .hint("name one of `glee server init --tenants`; without tenants, name `glee_reader`"))
             };
         }
     };
@@ -112,11 +113,12 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         Some(address) => server::at(address)?,
         None => server::required(globals)?,
     };
-    match server.set_up(tenants)? {
-        true => globals.say(&format!(
+    if server.set_up(tenants)? {
+        globals.say(&format!(
             "{server} is set up; let a role review with `GRANT glee_writer TO <role>`"
-        )),
-        false => globals.say(&format!("{server} was set up before")),
+        ))
+    } else {
+        globals.say(&format!("{server} was set up before"))
     }
     Ok(ExitReason::Clean)
 }
@@ -127,8 +129,9 @@ fn tenant(text: &str) -> Result<String, String> {
         && text
             .chars()
             .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
-    match is_valid {
-        true => Ok(text.to_owned()),
-        false => Err("a tenant is named by small letters, digits and `_`".to_owned()),
+    if is_valid {
+        Ok(text.to_owned())
+    } else {
+        Err("a tenant is named by small letters, digits and `_`".to_owned())
     }
 }

@@ -17,7 +17,6 @@ Examples:
   echo 'glee completions fish | source' > ~/.config/fish/completions/glee.fish")]
 pub(crate) struct Args {
     /// The shell that needs completions
-    #[arg(value_enum)]
     shell: Shell,
 }
 

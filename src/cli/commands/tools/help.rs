@@ -1,9 +1,8 @@
 //! `glee help`: prints the help of the program or of a command.
 
-use crate::cli::context::{CommandError, CommandResult, stream};
+use crate::cli::context::{CommandError, CommandResult, print};
 use crate::cli::parser::help;
 use crate::cli::parser::overview;
-use glee_model::domain::ExitReason;
 use glee_store::config;
 
 /// Print this help, that of a command, or all commands
@@ -34,10 +33,10 @@ pub(crate) fn run(args: &Args, mut program: clap::Command) -> CommandResult {
             CommandError::usage(format!("there is no command `{name}`")).hint(hint)
         })?;
     }
-    let text = match args.command.is_empty() {
-        true => command.render_help(),
-        false => command.render_long_help(),
+    let text = if args.command.is_empty() {
+        command.render_help()
+    } else {
+        command.render_long_help()
     };
-    stream::out(&text.to_string())?;
-    Ok(ExitReason::Clean)
+    print(&text.to_string())
 }

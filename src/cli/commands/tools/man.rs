@@ -46,35 +46,31 @@ pub(crate) fn run(args: &Args, mut program: clap::Command) -> CommandResult {
         return print(&String::from_utf8_lossy(&text));
     }
     // If `man` fails, the pager shows the long help, which has the same content as the page.
-    let shown = format(&text).or_else(|_| show(&page.clone().render_long_help().to_string()));
-    Ok(shown.map(|()| ExitReason::Clean)?)
+    if format(&text).is_err() {
+        let help = page.clone().render_long_help().to_string();
+        match Pager::of_user() {
+            Some(pager) => pager.show(&help)?,
+            None => stream::out(&help)?,
+        }
+    }
+    Ok(ExitReason::Clean)
 }
 
 /// Runs `man`, which formats the page and starts the pager.
 fn format(page: &[u8]) -> io::Result<()> {
     let mut man = Command::new("man");
-    man.args(["-l", "-"]).stderr(Stdio::null());
-    if let Some(pager) = variable("GLEE_PAGER") {
+    man.args(["-l", "-"])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::null());
+    if let Ok(pager) = std::env::var("GLEE_PAGER")
+        && !pager.trim().is_empty()
+    {
         man.env("MANPAGER", pager);
     }
-    feed(man, page)
-}
-
-fn show(text: &str) -> io::Result<()> {
-    Pager::of_user().map_or_else(|| stream::out(text), |pager| pager.show(text))
-}
-
-fn variable(name: &str) -> Option<String> {
-    std::env::var(name)
-        .ok()
-        .filter(|value| !value.trim().is_empty())
-}
-
-fn feed(mut program: Command, text: &[u8]) -> io::Result<()> {
-    let mut child = program.stdin(Stdio::piped()).spawn()?;
+    let mut child = man.spawn()?;
     // Write errors are ignored, because writing fails if the user quits the pager early.
     if let Some(mut input) = child.stdin.take() {
-        drop(input.write_all(text));
+        drop(input.write_all(page));
     }
     if child.wait()?.success() {
         Ok(())

@@ -133,7 +133,7 @@ struct Merger {
 
 impl Merger {
     fn new(policy: Policy, globals: &Globals) -> Result<Self, CommandError> {
-        let loaded = settings::load(globals)?.1;
+        let loaded = settings::load(globals)?;
         let mut advisories = loaded.settings.advisories;
         if loaded.untrusted.is_some() && advisories.url.take().is_some() {
             stream::err(

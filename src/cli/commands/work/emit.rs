@@ -174,9 +174,9 @@ fn decided(client: &mut Client) -> Result<WatchReport, CommandError> {
 }
 
 fn cut_off(recorded: u64) -> CommandError {
-    CommandError::new(
+    CommandError::ending(
         ExitReason::AgentFailed,
-        anyhow::anyhow!("the watch ended before Glee had sent all events"),
+        "the watch ended before Glee had sent all events",
     )
     .hint(format!(
         "the watch recorded {}; start the watch again with `glee watch`, then send the remaining events",

@@ -31,13 +31,9 @@ pub(crate) fn apply(
         .map(|text| Named::parse(text))
         .collect::<Result<Vec<_>, _>>()?;
     let mut reviewers = Vec::new();
-    for Named {
-        program,
-        model: own,
-    } in named
-    {
-        let index = reviewer(settings, &program, &reviewers);
-        set_model(&mut settings.agents[index], own.as_deref())?;
+    for Named { program, model } in &named {
+        let index = reviewer(settings, program, &reviewers);
+        set_model(&mut settings.agents[index], *model)?;
         reviewers.push(index);
     }
     if !reviewers.is_empty() {
@@ -58,14 +54,11 @@ pub(crate) fn apply(
         agent.focus = focus.to_vec();
     }
     let Some(model) = model else { return Ok(()) };
-    let given: Vec<bool> = with
-        .iter()
-        .map(|text| Named::parse(text).is_ok_and(|named| named.model.is_some()))
-        .collect();
     let mut is_used = false;
     for (position, index) in asked.into_iter().enumerate() {
         let agent = &mut settings.agents[index];
-        if !agent.is_embedded() && !given.get(position).copied().unwrap_or(false) {
+        let own = named.get(position).and_then(|named| named.model);
+        if !agent.is_embedded() && own.is_none() {
             set_model(agent, Some(model))?;
             is_used = true;
         }
@@ -94,10 +87,10 @@ fn asked(settings: &Settings) -> Vec<usize> {
         .collect()
 }
 
-struct Named {
+struct Named<'a> {
     /// A known program, `builtin:` and the name of an embedded reviewer, or the address of a model's server.
-    program: String,
-    model: Option<String>,
+    program: &'a str,
+    model: Option<&'a str>,
 }
 
 fn is_builtin(name: &str) -> bool {
@@ -106,40 +99,26 @@ fn is_builtin(name: &str) -> bool {
         .any(|(kind, role)| *kind == name && *role == Role::Reviewer)
 }
 
-impl Named {
-    fn parse(text: &str) -> Result<Self, CommandError> {
-        if let Some(name) = text.strip_prefix("builtin:") {
-            return match is_builtin(name) {
-                true => Ok(Self {
-                    program: text.to_owned(),
-                    model: None,
-                }),
-                false => Err(unknown(text)),
-            };
-        }
+impl<'a> Named<'a> {
+    fn parse(text: &'a str) -> Result<Self, CommandError> {
         // `gemini:` is the program, as in `claude:opus`.
-        let (program, _) = text.split_once(':').unwrap_or((text, ""));
-        if address::is_address(text) && !KNOWN_PROGRAMS.contains(&program) {
-            let (program, model) = address::split_model(text)
-                .map_or((text, None), |(prefix, model)| (prefix, Some(model)));
-            ModelAddress::parse(&[program.to_owned()])
-                .map_err(|error| CommandError::usage(error.to_string()))?;
-            return Ok(Self {
-                program: program.to_owned(),
-                model: model.map(str::to_owned),
-            });
-        }
-        let (program, model) = match text.split_once(':') {
-            Some((program, model)) => (program, Some(model)),
-            None => (text, None),
-        };
-        if !KNOWN_PROGRAMS.contains(&program) {
+        let of_program = text
+            .split_once(':')
+            .filter(|(program, _)| KNOWN_PROGRAMS.contains(program));
+        let is_known = of_program.is_some()
+            || KNOWN_PROGRAMS.contains(&text)
+            || text.strip_prefix("builtin:").is_some_and(is_builtin);
+        if !is_known && !address::is_address(text) {
             return Err(unknown(text));
         }
-        Ok(Self {
-            program: program.to_owned(),
-            model: model.map(str::to_owned),
-        })
+        let split = of_program.or_else(|| address::split_model(text));
+        let (program, model) =
+            split.map_or((text, None), |(program, model)| (program, Some(model)));
+        if !is_known {
+            ModelAddress::parse(&[program.to_owned()])
+                .map_err(|error| CommandError::usage(error.to_string()))?;
+        }
+        Ok(Self { program, model })
     }
 }
 

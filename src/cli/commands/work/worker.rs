@@ -308,7 +308,7 @@ fn carry(args: &Args, globals: &Globals, claim: &CarriedRun) -> CommandResult {
         directory: Some(tree.path.join(folder)),
         ..globals.clone()
     };
-    review::run_within(&review, &globals, None)
+    review::run::run_within(&review, &globals, None)
 }
 
 /// Begins to renew the lease. If it is lost or the worker dies, the process ends as by SIGTERM.

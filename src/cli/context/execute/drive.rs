@@ -1,8 +1,11 @@
 //! Drives a run until it ends, or until a signal or the time limit stops it.
 
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::{Duration, Instant};
+
+use tokio::runtime::{Builder, Runtime};
 
 use crate::cli::error::CommandError;
 use crate::cli::signals::{self, Loop};
@@ -11,6 +14,11 @@ use glee_agents::{Stop, StopHandle};
 use glee_model::domain::ExitReason;
 use glee_system::log;
 use glee_workspace::QueuedRun;
+
+/// What runs the futures of a command, on its own thread.
+pub(crate) fn runtime() -> io::Result<Runtime> {
+    Builder::new_current_thread().enable_all().build()
+}
 
 /// The maximum duration of a run.
 pub(crate) struct TimeLimit {
@@ -42,9 +50,7 @@ pub(crate) fn drive<T, F: Future<Output = T>>(
     let shown = terminal.clone();
     let shows = terminal.screen().verbosity > Verbosity::Quiet;
     let _lines = shows.then(|| log::on_screen(Box::new(move |line| shown.line(line))));
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
+    let runtime = runtime()?;
     let handle = Arc::new(handle);
     let cause = Arc::new(AtomicU8::new(0));
     let event_loop = Arc::new(Loop::default());

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::json;
 use tracing::debug;
 
-pub(crate) use self::drive::{TimeLimit, drive};
+pub(crate) use self::drive::{TimeLimit, drive, runtime};
 use crate::cli::context::globals::Globals;
 use crate::cli::context::place::{refuse_inside, state_dir, work_folder};
 use crate::cli::context::{detached, history, settings as load};
@@ -210,7 +210,7 @@ pub(crate) fn programs_of(
             agent.name
         );
         return Err(
-            CommandError::new(ExitReason::Untrusted, anyhow::Error::msg(message)).hint(
+            CommandError::ending(ExitReason::Untrusted, message).hint(
                 "name files relative to the project's folder, or run Glee where mount namespaces are allowed (`glee \
                  doctor` shows it)",
             ),
@@ -235,7 +235,8 @@ pub(crate) fn programs_of(
     }
 }
 
-fn unchecked(agents: usize) -> Result<Agents, CommandError> {
+/// The programs of the agents, of which any can be missing.
+pub(crate) fn unchecked(agents: usize) -> Result<Agents, CommandError> {
     own_process::require_temporary_folder()?;
     own_process::provide_open_files(agents)?;
     Ok(Agents::new(Arc::new(ProcessRunner::new()?)).remembering(&state_dir()?))
@@ -324,11 +325,12 @@ pub(crate) fn review<F: Future<Output = Result<EndedReview, RunError>>>(
     // With the format `jsonl` on standard output, each event was already printed when the event was recorded.
     let shown = outputs.formats().filter(|format| format.shows_events());
     let is_printed = usize::from(outputs.stdout == Format::Jsonl);
-    let events = match shown.count() > is_printed {
-        true => history::open_read(globals, reviewed.home())?
+    let events = if shown.count() > is_printed {
+        history::open_read(globals, reviewed.home())?
             .map(|journal| journal.events(id))
-            .transpose()?,
-        false => None,
+            .transpose()?
+    } else {
+        None
     };
     let events = events.unwrap_or_default();
     let only = context.findings;
@@ -471,9 +473,10 @@ fn execute<T, F: Future<Output = Result<T, RunError>>>(
 
 /// `keys` states whether the user can press keys during the run.
 pub(crate) fn sink(prints_events: bool, terminal: &Terminal, keys: bool) -> Box<dyn EventSink> {
-    match prints_events {
-        true => Box::new(JsonLines::default()),
-        false => Box::new(LiveProgress::new(terminal).with_keys(keys)),
+    if prints_events {
+        Box::new(JsonLines::default())
+    } else {
+        Box::new(LiveProgress::new(terminal).with_keys(keys))
     }
 }
 
@@ -533,11 +536,10 @@ impl DisputeResolver for ChosenRoute {
 
 /// The command that reviews the target of a recorded run once more, and hands the findings to the coder.
 pub(crate) fn fix_command(globals: &Globals, plan: &Plan) -> FixCommand {
-    let places = load::Places::find(globals);
-    let settings = places.and_then(|places| Ok(config::load(&places.sources(globals))?.settings));
+    let loaded = load::load(globals);
     FixCommand {
         command: fix_command::of_plan(plan, &globals.directory(), globals.history.as_deref()),
-        has_coder: settings.is_ok_and(|settings| has_coder(&settings)),
+        has_coder: loaded.is_ok_and(|loaded| has_coder(&loaded.settings)),
     }
 }
 

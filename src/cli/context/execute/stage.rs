@@ -67,7 +67,7 @@ impl<'a> StageContext<'a> {
     pub(crate) fn new(globals: &'a Globals, format: BasicFormat) -> Result<Self, CommandError> {
         let workspace = place::workspace(globals)?;
         let (settings::Places { root: project, .. }, settings) =
-            settings::runnable(globals, Vec::new(), None)?;
+            settings::runnable(globals, Vec::new())?;
         execute::require_sandbox(&settings)?;
         place::refuse_inside(&workspace, &place::state_dir()?)?;
         Ok(Self {

@@ -48,7 +48,7 @@ pub(crate) fn standing(
 }
 
 pub(crate) fn max_age(globals: &Globals) -> Result<MaxAge, CommandError> {
-    Ok(settings::load(globals)?.1.settings.rulings.max_age)
+    Ok(settings::load(globals)?.settings.rulings.max_age)
 }
 
 pub(crate) fn outcome(disposition: &Disposition) -> String {

@@ -89,39 +89,9 @@ impl RulingInput<'_> {
                 "`--as` and `--ref` require the decision `dismiss`",
             )
             .hint("remove these options, or choose the decision `dismiss`")),
-            (Some(RulingChoice::Dismiss), kind) => self
-                .dismissed(kind.unwrap_or(DismissalKind::Refuted))
-                .map(Some),
-        }
-    }
-
-    fn dismissed(&self, kind: DismissalKind) -> Result<Disposition, CommandError> {
-        let reference = self
-            .reference
-            .map(str::trim)
-            .filter(|text| !text.is_empty());
-        match (kind, reference) {
-            (DismissalKind::Deferred, Some(reference)) => Ok(Disposition::Deferred {
-                reference: reference.to_owned(),
-            }),
-            (DismissalKind::Duplicate, Some(of)) => {
-                Ok(Disposition::Duplicate { of: of.to_owned() })
+            (Some(RulingChoice::Dismiss), kind) => {
+                dismissed(kind.unwrap_or(DismissalKind::Refuted), self.reference).map(Some)
             }
-            (DismissalKind::Deferred, None) => Err(CommandError::usage(
-                "`--as deferred` requires `--ref`",
-            )
-            .hint("add the issue that tracks the finding: `--as deferred --ref <issue or link>`")),
-            (DismissalKind::Duplicate, None) => {
-                Err(CommandError::usage("`--as duplicate` requires `--ref`")
-                    .hint("add the original finding: `--as duplicate --ref <finding or dispute>`"))
-            }
-            (_, Some(_)) => Err(CommandError::usage(
-                "`--ref` requires `--as deferred` or `--as duplicate`",
-            )),
-            (DismissalKind::Refuted, None) => Ok(Disposition::Refuted),
-            (DismissalKind::AcceptedRisk, None) => Ok(Disposition::AcceptedRisk),
-            (DismissalKind::NotMandatory, None) => Ok(Disposition::NotMandatory),
-            (DismissalKind::Discarded, None) => Ok(Disposition::Discarded),
         }
     }
 
@@ -145,6 +115,35 @@ impl RulingInput<'_> {
             person,
         };
         Ok(journal.resolve(number, given)?)
+    }
+}
+
+/// The outcome of a dismissal. A deferred or duplicate finding needs a reference, and no other has one.
+pub(crate) fn dismissed(
+    kind: DismissalKind,
+    reference: Option<&str>,
+) -> Result<Disposition, CommandError> {
+    let reference = reference.map(str::trim).filter(|text| !text.is_empty());
+    match (kind, reference) {
+        (DismissalKind::Deferred, Some(reference)) => Ok(Disposition::Deferred {
+            reference: reference.to_owned(),
+        }),
+        (DismissalKind::Duplicate, Some(of)) => Ok(Disposition::Duplicate { of: of.to_owned() }),
+        (DismissalKind::Deferred, None) => Err(CommandError::usage(
+            "`--as deferred` requires `--ref`",
+        )
+        .hint("add the issue that tracks the finding: `--as deferred --ref <issue or link>`")),
+        (DismissalKind::Duplicate, None) => {
+            Err(CommandError::usage("`--as duplicate` requires `--ref`")
+                .hint("add the original finding: `--as duplicate --ref <finding or dispute>`"))
+        }
+        (_, Some(_)) => Err(CommandError::usage(
+            "`--ref` requires `--as deferred` or `--as duplicate`",
+        )),
+        (DismissalKind::Refuted, None) => Ok(Disposition::Refuted),
+        (DismissalKind::AcceptedRisk, None) => Ok(Disposition::AcceptedRisk),
+        (DismissalKind::NotMandatory, None) => Ok(Disposition::NotMandatory),
+        (DismissalKind::Discarded, None) => Ok(Disposition::Discarded),
     }
 }
 

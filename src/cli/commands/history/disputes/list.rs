@@ -161,22 +161,15 @@ fn everywhere(args: &Filters, filter: &DisputeFilter, globals: &Globals) -> Comm
         return print("No dispute matches.\n");
     }
     let look = globals.table_style();
-    let head = look.paint(Color::Faint, "REPOSITORY");
-    let names = disputes
-        .iter()
-        .map(|dispute| printable::line(&dispute.repository));
-    let rows = disputes
-        .iter()
-        .map(|LoggedDispute { row, .. }| cells(row, &row.number.to_string(), None, look));
-    let rows = std::iter::once(heads(look)).chain(rows);
-    let names = std::iter::once(head).chain(names);
-    let rows: Vec<[String; 7]> = names
-        .zip(rows)
-        .map(|(name, [number, opened, tag, ruling, by, finding])| {
-            [name, number, opened, tag, ruling, by, finding]
-        })
-        .collect();
-    stream::out(&look.rows(&rows, &[1]).concat())?;
+    let [number, opened, tag, ruling, by, finding] = HEADS;
+    let heads = ["REPOSITORY", number, opened, tag, ruling, by, finding];
+    let rows = disputes.iter().map(|LoggedDispute { repository, row }| {
+        let [number, opened, tag, ruling, by, finding] =
+            cells(row, &row.number.to_string(), None, look);
+        let repository = printable::line(repository);
+        [repository, number, opened, tag, ruling, by, finding]
+    });
+    stream::out(&look.listing(heads.map(|head| look.faint(head)), rows, &[1]))?;
     if older && !globals.quiet {
         let recent = args.recent.saturating_mul(5);
         stream::err(&format!(
@@ -209,16 +202,10 @@ pub(crate) fn table(rows: &[DisputeRow], shared: &[SharedDispute], look: Style) 
     let shared = shared
         .iter()
         .map(|dispute| cells(&row_of(dispute), &dispute.id.0, Some(&dispute.source), look));
-    let rows: Vec<[String; 6]> = std::iter::once(heads(look))
-        .chain(own)
-        .chain(shared)
-        .collect();
-    look.rows(&rows, &[0]).concat()
+    look.listing(HEADS.map(|head| look.faint(head)), own.chain(shared), &[0])
 }
 
-fn heads(look: Style) -> [String; 6] {
-    ["#", "OPENED", "TAG", "RULING", "BY", "FINDING"].map(|head| look.paint(Color::Faint, head))
-}
+const HEADS: [&str; 6] = ["#", "OPENED", "TAG", "RULING", "BY", "FINDING"];
 
 fn row_of(shared: &SharedDispute) -> DisputeRow {
     let SharedDispute { id, record, .. } = shared;

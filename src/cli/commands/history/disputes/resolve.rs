@@ -37,17 +37,16 @@ pub(crate) struct Args {
     #[arg(required_unless_present = "all", value_parser = number::<u64>(1, u64::MAX))]
     number: Option<u64>,
     /// The decision on the dispute [default: Glee asks you]
-    #[arg(value_enum)]
     word: Option<RulingChoice>,
     /// Settle every open dispute, one after the other, with this decision if it is given
-    #[arg(long, value_enum, value_name = "DECISION", num_args = 0..=1, conflicts_with = "number")]
+    #[arg(long, value_name = "DECISION", num_args = 0..=1, conflicts_with = "number")]
     all: Option<Option<RulingChoice>>,
     #[command(flatten)]
     by: ByFlag,
     #[command(flatten)]
     reason: ReasonFlag,
     /// The kind of dismissal [default: refuted]
-    #[arg(long = "as", value_enum, value_name = "WHAT")]
+    #[arg(long = "as", value_name = "WHAT")]
     disposition: Option<DismissalKind>,
     /// The issue that tracks a deferred finding; for a duplicate finding, the original finding
     #[arg(long = "ref", value_name = "REFERENCE")]
@@ -171,7 +170,7 @@ fn settle(
             ..
         } = recalled?;
         let workspace = RunTree::of_dispute(workspace, &run)?.workspace;
-        let agents = lookup::programs(&plan, &judges, &workspace)?;
+        let agents = execute::programs_of(&plan, &judges, &workspace)?;
         let context = CommandContext {
             outputs: &outputs,
             mode: Mode::Arbitrate,

@@ -187,9 +187,10 @@ fn write(
     }
     if written > 0 {
         let files = style::count(written, "file");
-        let binds = match workspace.is_git() {
-            true => "a ruling applies to changes whose base commit contains the file of the ruling",
-            false => "rulings apply only in git repositories",
+        let binds = if workspace.is_git() {
+            "a ruling applies to changes whose base commit contains the file of the ruling"
+        } else {
+            "rulings apply only in git repositories"
         };
         globals.say(&format!("Next: commit {files}; {binds}"));
     }

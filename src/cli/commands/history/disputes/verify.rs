@@ -45,8 +45,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     match check.fault {
         None => Ok(ExitReason::Clean),
         Some(fault) => {
-            let message = anyhow::Error::msg(printable::line(&fault.to_string()));
-            Err(CommandError::new(ExitReason::History, message).hint(
+            let message = printable::line(&fault.to_string());
+            Err(CommandError::ending(ExitReason::History, message).hint(
                 "restore a backup of the history, or start a new history with `--history <path>`",
             ))
         }

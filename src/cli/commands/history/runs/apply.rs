@@ -106,9 +106,10 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let state_dir = place::state_dir()?;
     let only = args.chosen.paths(globals, &workspace, &run)?;
     let _lock = workspace.lock(&state_dir, &run)?;
-    let forced = match args.force {
-        true => Forced::All,
-        false => Forced::None,
+    let forced = if args.force {
+        Forced::All
+    } else {
+        Forced::None
     };
     let options = UndoOptions {
         forced,

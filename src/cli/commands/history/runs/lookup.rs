@@ -1,13 +1,15 @@
 //! Finds recorded runs, and loads the data with which they can be resumed.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use crate::cli::context::{CommandError, Globals, execute, history, local_time, place, stream};
+use crate::cli::context::{
+    CommandError, Globals, RunTree, execute, history, local_time, place, stream,
+};
 use crate::cli::report::outputs::Outputs;
 use crate::cli::report::written::{self, WrittenReport};
 use crate::cli::style::{self, Style};
-use glee_agents::Agents;
-use glee_model::domain::event::{Event, EventKind, Mode, Plan, ReviewEvent, RunEvent};
+use glee_model::domain::event::{Event, EventKind, Mode, Plan, RunEvent};
 use glee_model::domain::{Agent, ExitReason, Role, Route, RunId, WorktreeState};
 use glee_protocol::text::printable;
 use glee_store::config::settings::Settings;
@@ -21,19 +23,15 @@ use glee_workspace::TreeId;
 use glee_workspace::root::Workspace;
 
 pub(crate) fn table(rows: &[RunRow], look: Style) -> String {
-    let head = [
+    let heads = [
         "RUN", "STARTED", "MODE", "FINDINGS", "DISPUTES", "COST", "ENDED", "TARGET",
     ];
-    let rows: Vec<_> = [head.map(str::to_owned)]
-        .into_iter()
-        .chain(rows.iter().map(cells))
-        .collect();
-    look.rows(&rows, &[3, 5]).concat()
+    look.listing(heads, rows.iter().map(cells), &[3, 5])
 }
 
 /// The runs of all repositories.
 pub(crate) fn logged(runs: &[LoggedRun], look: Style) -> String {
-    let head = ["REPOSITORY", "RUN", "STARTED", "BY", "ENDED", "TARGET"];
+    let heads = ["REPOSITORY", "RUN", "STARTED", "BY", "ENDED", "TARGET"];
     let rows = runs.iter().map(|row| {
         [
             printable::line(&row.repository),
@@ -47,8 +45,7 @@ pub(crate) fn logged(runs: &[LoggedRun], look: Style) -> String {
             printable::line(&short_commits(&row.target)),
         ]
     });
-    let rows: Vec<_> = [head.map(str::to_owned)].into_iter().chain(rows).collect();
-    look.rows(&rows, &[]).concat()
+    look.listing(heads, rows, &[])
 }
 
 /// How far a submitted run is.
@@ -142,7 +139,7 @@ pub(crate) fn open(globals: &Globals) -> Result<(Workspace, Journal), CommandErr
 }
 
 pub(crate) struct Recalled {
-    pub(crate) workspace: Workspace,
+    pub(crate) workspace: Arc<Workspace>,
     pub(crate) settings: Settings,
     pub(crate) plan: Plan,
     pub(crate) events: Vec<Event>,
@@ -163,7 +160,7 @@ pub(crate) fn recall(
 ) -> Result<Recalled, CommandError> {
     refuse_pruned(journal, run)?;
     let events = journal.events(run)?;
-    let plan = view::plan(&events).ok_or_else(|| never_started(run))?;
+    let plan = plan(&events, run)?;
     // If the coder edited `.glee` during the run, Glee reads the settings from the version that was recorded
     // before the edit.
     let steering = match (&plan.steered_by, view::tree_before_steering(&events)) {
@@ -204,7 +201,7 @@ pub(crate) fn recall(
         return Err(ReviewPlanError::NoJudge.into());
     }
     Ok(Recalled {
-        workspace,
+        workspace: Arc::new(workspace),
         settings,
         plan,
         events,
@@ -213,25 +210,39 @@ pub(crate) fn recall(
     })
 }
 
+/// A run that goes on in its tree.
+pub(crate) struct Reopened {
+    pub(crate) recalled: Recalled,
+    pub(crate) tree: RunTree,
+    pub(crate) reports: ReportsInTree,
+}
+
+/// Recalls a run that goes on. Fails if it was undone, or if its tree has changed since.
+pub(crate) fn reopen(
+    globals: &Globals,
+    workspace: Workspace,
+    journal: &Journal,
+    run: &RunId,
+    named: Option<Route>,
+) -> Result<Reopened, CommandError> {
+    let recalled = recall(globals, workspace, journal, run, named)?;
+    let events = &recalled.events;
+    refuse_undone(events, run)?;
+    let home = Arc::clone(&recalled.workspace);
+    let tree = RunTree::of_run(globals, home, journal, run, &recalled.plan, events)?;
+    let reports = refuse_changed(&tree.workspace, &journal.folder_of(run), events, run)?;
+    Ok(Reopened {
+        recalled,
+        tree,
+        reports,
+    })
+}
+
 pub(crate) fn plan(events: &[Event], run: &RunId) -> Result<Plan, CommandError> {
-    let plan = events.iter().find_map(|event| match &event.kind {
-        EventKind::Review(ReviewEvent::RunStarted { plan }) => Some((**plan).clone()),
-        _ => None,
-    });
-    plan.ok_or_else(|| never_started(run))
-}
-
-fn never_started(run: &RunId) -> CommandError {
-    CommandError::usage(format!("run {} was never started", run.short()))
-        .hint("`glee runs` lists the runs")
-}
-
-pub(crate) fn programs(
-    plan: &Plan,
-    judges: &[Agent],
-    workspace: &Workspace,
-) -> Result<Agents, CommandError> {
-    execute::programs_of(plan, judges, workspace)
+    view::plan(events).ok_or_else(|| {
+        CommandError::usage(format!("run {} was never started", run.short()))
+            .hint("`glee runs` lists the runs")
+    })
 }
 
 /// The reviews whose code this machine has, newest first.
@@ -261,7 +272,7 @@ pub(crate) fn refuse_pruned(journal: &Journal, run: &RunId) -> Result<(), Comman
     )))
 }
 
-pub(crate) fn refuse_undone(events: &[Event], run: &RunId) -> Result<(), CommandError> {
+fn refuse_undone(events: &[Event], run: &RunId) -> Result<(), CommandError> {
     let last = events.iter().rev().find_map(|event| match event.kind {
         EventKind::Run(RunEvent::RunUndone { .. }) => Some(true),
         EventKind::Run(RunEvent::RunRedone { .. } | RunEvent::RunApplied { .. }) => Some(false),
@@ -313,7 +324,7 @@ impl ReportsInTree {
 /// Fails if the tree has changed since the run stopped. A resumed run must not mix the coder's changes with other
 /// changes (reliability requirement N4). Reports that Glee wrote into the tree do not count as changes. The
 /// parameter `folder` is the path of the run's folder.
-pub(crate) fn refuse_changed(
+fn refuse_changed(
     workspace: &Workspace,
     folder: &Path,
     events: &[Event],
@@ -362,15 +373,16 @@ pub(crate) fn refuse_changed(
         "the tree has changed since run {} stopped: {files}",
         run.short()
     );
-    let hint = match workspace.has_home() {
-        true => format!(
+    let hint = if workspace.has_home() {
+        format!(
             "forget the run with `glee runs drop {}`, and start a new one with `glee review`",
             run.short()
-        ),
-        false => "restore the tree as it was at the end of the run, or start a new run with `glee review`"
-            .to_owned(),
+        )
+    } else {
+        "restore the tree as it was at the end of the run, or start a new run with `glee review`"
+            .to_owned()
     };
-    Err(CommandError::new(ExitReason::DisputeOpen, anyhow::Error::msg(message)).hint(hint))
+    Err(CommandError::ending(ExitReason::DisputeOpen, message).hint(hint))
 }
 
 /// How a run ended, in a few words.

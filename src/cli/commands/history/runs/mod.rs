@@ -19,11 +19,11 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use crate::cli::CommandError;
-use crate::cli::commands::history::runs::lookup::{Recalled, find, programs, recall, table};
+use crate::cli::commands::history::runs::lookup::{Recalled, Reopened, find, table};
 use crate::cli::commands::work::findings::fix;
 use crate::cli::context::{
     CommandContext, CommandResult, Globals, JsonFlag, Outputs, ROUTES, ReportOutputs, RunArg,
-    RunTree, execute, history, number, one_of, place, pretty, print, server, stream,
+    execute, history, number, one_of, place, pretty, print, server, stream,
 };
 use crate::cli::report::filter::ReportFilter;
 use crate::cli::style;
@@ -197,9 +197,10 @@ fn list(args: &RunFilters, globals: &Globals) -> CommandResult {
         rows => {
             let style = globals.table_style();
             let is_part = |row: &RunRow| row.usd.is_some() && row.unpriced_calls > 0;
-            let note = match rows.iter().any(is_part) {
-                true => "`+`: and calls whose cost is unknown\n",
-                false => "",
+            let note = if rows.iter().any(is_part) {
+                "`+`: and calls whose cost is unknown\n"
+            } else {
+                ""
             };
             table(rows, style) + &style::fit(note, style.width)
         }
@@ -273,22 +274,21 @@ fn wait_for_reset(globals: &Globals, text: &str) -> Result<(), CommandError> {
 
 fn resume(globals: &Globals, text: &str, named: Option<Route>, outputs: &Outputs) -> CommandResult {
     let (workspace, journal, run) = find(globals, text)?;
-    let recalled = recall(globals, workspace, &journal, &run, named)?;
-    let folder = journal.folder_of(&run);
-    lookup::refuse_undone(&recalled.events, &run)?;
+    let Reopened {
+        recalled,
+        tree,
+        reports,
+    } = lookup::reopen(globals, workspace, &journal, &run, named)?;
+    drop(journal);
     let Recalled {
-        workspace,
         settings,
         plan,
-        events,
         chosen,
         judges,
+        ..
     } = recalled;
-    let tree = RunTree::of_run(globals, workspace, &journal, &run, &plan, &events)?;
-    drop(journal);
     let workspace = Arc::clone(&tree.workspace);
-    let reports = lookup::refuse_changed(&workspace, &folder, &events, &run)?;
-    let agents = programs(&plan, &judges, &workspace)?;
+    let agents = execute::programs_of(&plan, &judges, &workspace)?;
     let outputs = &reports.put_aside(workspace.root(), outputs)?;
     let context = CommandContext {
         outputs,

@@ -92,7 +92,7 @@ pub(crate) fn wait(
         None => Ok(exit),
         Some(failed) => {
             let message = format!("run {} did not come to its end: {failed}", run.short());
-            Err(CommandError::new(exit, anyhow::Error::msg(message)))
+            Err(CommandError::ending(exit, message))
         }
     }
 }
@@ -125,7 +125,7 @@ pub(crate) fn stop(globals: &Globals, queue: &mut dyn Queue, run: &RunId) -> Com
 
 pub(super) fn still_running(run: &RunId) -> CommandError {
     let message = format!("run {} still works", run.short());
-    CommandError::new(ExitReason::StillRunning, anyhow::Error::msg(message)).hint(format!(
+    CommandError::ending(ExitReason::StillRunning, message).hint(format!(
         "wait longer, or end it with `glee runs stop {}`",
         run.short()
     ))

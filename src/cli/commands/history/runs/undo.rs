@@ -115,13 +115,15 @@ fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
         remove_new: args.remove_new,
         only: args.chosen.paths(globals, &workspace, &run)?,
     };
-    let direction = match args.redo {
-        true => Direction::Redo,
-        false => Direction::Undo,
+    let direction = if args.redo {
+        Direction::Redo
+    } else {
+        Direction::Undo
     };
-    let planned = match args.redo {
-        true => Workspace::plan_redo,
-        false => Workspace::plan_undo,
+    let planned = if args.redo {
+        Workspace::plan_redo
+    } else {
+        Workspace::plan_undo
     };
     let plan = planned(&workspace, &run, &options, &state_dir)?;
     stream::out(&listing(globals.style(), direction, &plan, &run))?;
@@ -145,30 +147,23 @@ fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
     // What the person decided about conflicts changes the files.
     let decided = planned(&workspace, &run, &options, &state_dir)?;
     let names: Vec<String> = decided.files.into_iter().map(|(name, _)| name).collect();
-    let undone = match args.redo {
-        true => workspace.redo(&run, &options, &state_dir),
-        false => workspace.undo(&run, &options, &state_dir),
-    }?;
-    let files = undone.files;
-    let is_whole = undone.conflicts.is_empty();
-    match args.redo {
-        true if files > 0 => journal
-            .append(&run, RunEvent::RunRedone { files: names })
-            .map(drop),
-        false if files > 0 || (is_whole && !was_undone) => {
-            let all = UndoOptions::default();
-            let rest = workspace.plan_undo(&run, &all, &state_dir)?;
-            let left = match &options.only {
-                Some(_) => rest.files.len() + rest.conflicts.len(),
-                None => 0,
-            };
-            let left = left as u64;
-            journal
-                .append(&run, RunEvent::RunUndone { files: names, left })
-                .map(drop)
-        }
-        _ => Ok(()),
-    }?;
+    let undone = if args.redo {
+        workspace.redo(&run, &options, &state_dir)?
+    } else {
+        workspace.undo(&run, &options, &state_dir)?
+    };
+    let has_changed = undone.files > 0;
+    if args.redo && has_changed {
+        journal.append(&run, RunEvent::RunRedone { files: names })?;
+    } else if !args.redo && (has_changed || undone.conflicts.is_empty() && !was_undone) {
+        let rest = workspace.plan_undo(&run, &UndoOptions::default(), &state_dir)?;
+        let left = match &options.only {
+            Some(_) => rest.files.len() + rest.conflicts.len(),
+            None => 0,
+        };
+        let left = left as u64;
+        journal.append(&run, RunEvent::RunUndone { files: names, left })?;
+    }
     let text = summary(args.redo, &undone);
     stream::out(if text.is_empty() {
         nothing(args.redo, &plan, was_undone)
@@ -198,7 +193,7 @@ pub(super) enum Direction {
 
 /// Lists each file with the planned change, or with the reason why Glee keeps the file as it is.
 pub(super) fn listing(style: Style, direction: Direction, plan: &UndoPlan, run: &RunId) -> String {
-    let mut rows: Vec<(&str, &str, &str)> = Vec::new();
+    let mut rows: Vec<(&str, String, &str)> = Vec::new();
     for (path, effect) in &plan.files {
         let (word, why) = match (effect, direction) {
             (UndoEffect::Restored, Direction::Undo) => ("restore", ""),
@@ -219,40 +214,24 @@ pub(super) fn listing(style: Style, direction: Direction, plan: &UndoPlan, run: 
                 "your later changes are discarded; a copy is kept",
             ),
         };
-        rows.push((word, path, why));
+        rows.push((word, path.clone(), why));
     }
-    let conflicts: Vec<(String, &str)> = plan
-        .conflicts
-        .iter()
-        .map(|it| {
-            let why = match direction {
-                Direction::Undo => it.clash.words(),
-                Direction::Redo | Direction::Apply => it.clash.words_of_redo(),
-            };
-            (it.name(), why)
-        })
-        .collect();
-    rows.extend(
-        conflicts
-            .iter()
-            .map(|(name, why)| ("keep", name.as_str(), *why)),
-    );
-    rows.extend(plan.new.iter().map(|name| {
-        (
-            "keep",
-            name.as_str(),
-            "new since the run began; its creator is unknown",
-        )
-    }));
+    for conflict in &plan.conflicts {
+        let why = match direction {
+            Direction::Undo => conflict.clash.words(),
+            Direction::Redo | Direction::Apply => conflict.clash.words_of_redo(),
+        };
+        rows.push(("keep", conflict.name(), why));
+    }
+    for name in &plan.new {
+        let why = "new since the run began; its creator is unknown";
+        rows.push(("keep", name.clone(), why));
+    }
     // Ignored files are listed only if there are files to restore.
-    let ignored = plan.ignored.iter().filter(|_| !plan.files.is_empty());
-    rows.extend(ignored.map(|name| {
-        (
-            "keep",
-            name.as_str(),
-            "ignored before the run, so no version was kept",
-        )
-    }));
+    for name in plan.ignored.iter().filter(|_| !plan.files.is_empty()) {
+        let why = "ignored before the run, so no version was kept";
+        rows.push(("keep", name.clone(), why));
+    }
     if rows.is_empty() {
         return String::new();
     }
@@ -266,19 +245,16 @@ pub(super) fn listing(style: Style, direction: Direction, plan: &UndoPlan, run: 
         run.short()
     );
     for (word, name, why) in rows {
-        let line = format!("  {} {}", style::pad(word, 10), printable::line(name));
-        match columns(&line) + columns(why) + 2 {
-            _ if why.is_empty() => text.push_str(&format!("{line}\n")),
-            width if width <= style.width => {
-                text.push_str(&format!("{line}  {}\n", style.faint(why)))
+        let line = format!("  {} {}", style::pad(word, 10), printable::line(&name));
+        text += &line;
+        if columns(&line) + columns(why) + 2 > style.width {
+            for part in style::wrap(why, style.width.saturating_sub(15)) {
+                text += &format!("\n{:15}{}", "", style.faint(part));
             }
-            _ => {
-                text.push_str(&format!("{line}\n"));
-                for part in style::wrap(why, style.width.saturating_sub(15)) {
-                    text.push_str(&format!("{}{}\n", " ".repeat(15), style.faint(part)));
-                }
-            }
+        } else if !why.is_empty() {
+            text += &format!("  {}", style.faint(why));
         }
+        text.push('\n');
     }
     text
 }
@@ -325,28 +301,20 @@ fn nothing(redo: bool, plan: &UndoPlan, was_undone: bool) -> &'static str {
 
 /// Describes which files the undo changed. Returns an empty text if the undo changed no file.
 fn summary(redo: bool, undone: &Undone) -> String {
-    let count = |files: usize| style::count(files, "file");
     let left = undone.conflicts.len() + undone.new.len();
+    let changed = style::count(undone.files, "file");
     let mut text = match undone.files {
         0 if left == 0 => return String::new(),
         0 => "No file was changed.\n".to_owned(),
-        files if redo => format!(
-            "Restored the coder's changes in {}.\n",
-            style::count(files, "file")
-        ),
-        files => format!(
-            "Undid the coder's changes in {}.\n",
-            style::count(files, "file")
-        ),
+        _ if redo => format!("Restored the coder's changes in {changed}.\n"),
+        _ => format!("Undid the coder's changes in {changed}.\n"),
     };
     if undone.merged > 0 {
-        text.push_str(&format!(
-            "Merged with later changes: {}.\n",
-            style::count(undone.merged, "file")
-        ));
+        let merged = style::count(undone.merged, "file");
+        text += &format!("Merged with later changes: {merged}.\n");
     }
     if left > 0 {
-        text.push_str(&format!("Kept as it is: {}.\n", count(left)));
+        text += &format!("Kept as it is: {}.\n", style::count(left, "file"));
     }
     text
 }

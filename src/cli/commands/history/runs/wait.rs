@@ -91,7 +91,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 
 fn interrupted(run: &RunId, exit: ExitReason, how: &str) -> CommandError {
     let message = format!("run {} {how}", run.short());
-    CommandError::new(exit, anyhow::Error::msg(message)).hint(format!(
+    CommandError::ending(exit, message).hint(format!(
         "go on with `glee runs resume {}`; answers that were given are kept",
         run.short()
     ))
@@ -139,12 +139,13 @@ pub(crate) fn stop(args: &StopArgs, globals: &Globals) -> CommandResult {
 
 fn not_working(journal: &Journal, run: &RunId) -> Result<CommandError, CommandError> {
     let id = run.short();
-    Ok(match view::is_ended(&journal.events(run)?) {
-        true => CommandError::usage(format!("run {id} has ended"))
-            .hint(format!("print its report with `glee runs show {id}`")),
-        false => CommandError::usage(format!(
+    Ok(if view::is_ended(&journal.events(run)?) {
+        CommandError::usage(format!("run {id} has ended"))
+            .hint(format!("print its report with `glee runs show {id}`"))
+    } else {
+        CommandError::usage(format!(
             "no process works on run {id}, which was interrupted"
         ))
-        .hint(format!("go on with `glee runs resume {id}`")),
+        .hint(format!("go on with `glee runs resume {id}`"))
     })
 }

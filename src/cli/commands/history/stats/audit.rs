@@ -15,11 +15,13 @@ use crate::cli::context::{
 use crate::cli::report::formats::json::pretty;
 use crate::cli::style::{self, Color, Style, count, thousands};
 use crate::cli::ui::terminal::Terminal;
-use glee_model::domain::{Agent, ExitReason, Role, RulingAudit, RulingWord};
+use glee_model::domain::{
+    Agent, AuditPlan, Dispute, DisputeNumber, ExitReason, Role, RulingAudit, RulingWord,
+};
 use glee_model::rules::interval::Share;
 use glee_protocol::text::printable;
 use glee_store::config::settings::Settings;
-use glee_workflows::audit::{self, AuditOutcome, AuditSample};
+use glee_workflows::audit::{self, AuditOutcome};
 use glee_workflows::review::{Rest, RunSetup};
 use glee_workflows::run::budget;
 
@@ -58,7 +60,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let workspace = place::workspace(globals)?;
     let (settings::Places { root: project, .. }, settings) =
-        settings::runnable(globals, Vec::new(), None)?;
+        settings::runnable(globals, Vec::new())?;
     let judge = judge(&settings, args.judge.as_deref())?;
     let seed = args.seed.unwrap_or_else(audit::new_seed);
     let Some(journal) = history::open_read(globals, &workspace)? else {
@@ -76,7 +78,11 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         &settings.rulings.max_age,
     )?;
     drop(journal);
-    let report = Report::of(&sample);
+    let report = Report {
+        plan: sample.plan.clone(),
+        unavailable: sample.unavailable,
+        drawn: sample.disputes.clone(),
+    };
     if sample.disputes.is_empty() || args.dry_run {
         return print(&if args.output.json {
             report.json(None)
@@ -154,36 +160,14 @@ fn judge(settings: &Settings, named: Option<&str>) -> Result<Agent, CommandError
 
 /// The values that the command prints about the audited sample.
 struct Report {
-    judge: String,
-    seed: u64,
-    population: u64,
+    plan: AuditPlan,
     unavailable: u64,
-    /// The disputes in the sample: for each dispute, its number and the title of its finding.
-    drawn: Vec<(u64, String)>,
+    drawn: Vec<Dispute>,
 }
 
 impl Report {
-    fn of(sample: &AuditSample) -> Self {
-        let title =
-            |dispute: &glee_model::domain::Dispute| printable::line(&dispute.finding.raw.title);
-        Self {
-            judge: sample.plan.judge.name.0.clone(),
-            seed: sample.plan.seed,
-            population: sample.plan.population,
-            unavailable: sample.unavailable,
-            drawn: sample
-                .disputes
-                .iter()
-                .map(|dispute| (dispute.number.0, title(dispute)))
-                .collect(),
-        }
-    }
-
-    fn audit(outcome: Option<&AuditOutcome>, number: u64) -> Option<&RulingAudit> {
-        outcome?
-            .audits
-            .iter()
-            .find(|audit| audit.dispute.0 == number)
+    fn audit(outcome: Option<&AuditOutcome>, number: DisputeNumber) -> Option<&RulingAudit> {
+        outcome?.audits.iter().find(|audit| audit.dispute == number)
     }
 
     fn agreed(outcome: &AuditOutcome) -> Share {
@@ -197,8 +181,10 @@ impl Report {
     }
 
     fn json(&self, outcome: Option<&AuditOutcome>) -> String {
-        let drawn = self.drawn.iter().map(|(number, title)| {
-            let audit = Self::audit(outcome, *number);
+        let drawn = self.drawn.iter().map(|dispute| {
+            let number = dispute.number;
+            let title = printable::line(&dispute.finding.raw.title);
+            let audit = Self::audit(outcome, number);
             let ruling = audit.and_then(|audit| audit.ruling.as_ref());
             let error = audit.and_then(|audit| audit.error.as_ref());
             json!({ "dispute": number, "title": title, "ruling": ruling, "agrees": agrees(ruling.map(|it| it.ruling)),
@@ -207,9 +193,9 @@ impl Report {
         pretty(&json!({
             "schema": 1,
             "run": outcome.map(|outcome| &outcome.run),
-            "judge": self.judge,
-            "seed": self.seed,
-            "population": self.population,
+            "judge": self.plan.judge.name,
+            "seed": self.plan.seed,
+            "population": self.plan.population,
             "unavailable": self.unavailable,
             "sample": drawn.collect::<Vec<_>>(),
             "agreed": outcome.map(Self::agreed),
@@ -219,7 +205,7 @@ impl Report {
     }
 
     fn text(&self, style: Style, outcome: Option<&AuditOutcome>) -> String {
-        let judge = printable::line(&self.judge);
+        let judge = printable::line(&self.plan.judge.name.0);
         if self.drawn.is_empty() {
             let pruned = match self.unavailable {
                 0 => String::new(),
@@ -235,8 +221,8 @@ impl Report {
         let title = format!(
             "Audit of {} of {} by {judge}, seed {}",
             thousands(number),
-            count(self.population, "dismissal"),
-            self.seed
+            count(self.plan.population, "dismissal"),
+            self.plan.seed
         );
         let _ = writeln!(out, "{}", style.strong(title));
         if self.unavailable > 0 {
@@ -246,9 +232,11 @@ impl Report {
                 count(self.unavailable, "dismissal")
             );
         }
-        let width = style::widest(self.drawn.iter().map(|(number, _)| number.to_string()));
-        for (number, title) in &self.drawn {
-            let audit = Self::audit(outcome, *number);
+        let width = style::widest(self.drawn.iter().map(|dispute| dispute.number.to_string()));
+        for dispute in &self.drawn {
+            let number = dispute.number;
+            let title = printable::line(&dispute.finding.raw.title);
+            let audit = Self::audit(outcome, number);
             let said = audit.map(|audit| audit.ruling.as_ref().map(|ruling| ruling.ruling));
             let word = match said {
                 None => String::new(),
@@ -281,13 +269,13 @@ impl Report {
             out.push('\n');
             style::paragraph(&mut out, style, "", &line);
         }
-        let enforced = self.drawn.iter().find(|(number, _)| {
-            Self::audit(Some(outcome), *number)
+        let enforced = self.drawn.iter().find(|dispute| {
+            Self::audit(Some(outcome), dispute.number)
                 .and_then(|audit| audit.ruling.as_ref())
                 .map(|it| it.ruling)
                 == Some(RulingWord::Enforce)
         });
-        if let Some((number, _)) = enforced {
+        if let Some(Dispute { number, .. }) = enforced {
             let line = format!(
                 "Next: `glee disputes show {number}`; `glee disputes reopen {number}` revokes a ruling."
             );

@@ -46,7 +46,7 @@ pub(crate) struct Args {
     command: Option<Command>,
     /// Print every measure of reviewers, judges, models, categories or weaknesses (`-v`: of all five), or what all calls
     /// used by day, week, month, agent or role
-    #[arg(long, value_enum, value_name = "WHAT")]
+    #[arg(long, value_name = "WHAT")]
     by: Option<By>,
     /// Count only findings and calls since this day (UTC): a date (2026-11-01), or an age (90d)
     #[arg(long, value_name = "DATE", value_parser = common::first_day)]
@@ -111,12 +111,13 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         Some(Command::Deadlocks(args)) => deadlocks::run(args, globals),
         None => {
             let group = args.by.and_then(By::calls);
-            let sums = match args.all {
-                true => server::required(globals)?.sums(group, args.since)?,
-                false => match history::open_read_here(globals)? {
+            let sums = if args.all {
+                server::required(globals)?.sums(group, args.since)?
+            } else {
+                match history::open_read_here(globals)? {
                     Some(journal) => journal.sums(group, args.since)?,
                     None => Sums::default(),
-                },
+                }
             };
             let found = statistics(sums, args.by, args.since);
             show(args, globals, &found)

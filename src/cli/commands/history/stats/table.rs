@@ -53,9 +53,10 @@ pub(crate) fn statistics(style: Style, found: &ReviewStatistics) -> String {
             continue;
         };
         lines.push(String::new());
-        let title = match list.len() > most {
-            true => format!("{title} ({most} of {})", thousands(list.len() as u64)),
-            false => title.to_owned(),
+        let title = if list.len() > most {
+            format!("{title} ({most} of {})", thousands(list.len() as u64))
+        } else {
+            title.to_owned()
         };
         let heads = if title.starts_with("Judges") {
             JUDGE

@@ -171,10 +171,6 @@ fn answer(args: &Args, globals: &Globals) -> Result<Value, CommandError> {
 
 /// The findings as in `glee review --format agent`.
 fn form(open: &Outcome, whole: &Outcome, root: &Path) -> String {
-    let fix = FixCommand {
-        command: None,
-        has_coder: false,
-    };
     let options = RenderOptions {
         style: crate::cli::style::Style {
             color: false,
@@ -184,7 +180,7 @@ fn form(open: &Outcome, whole: &Outcome, root: &Path) -> String {
         detail: Detail::Short,
         source: &|path, _| fs::read_to_string(root.join(path)).ok(),
         events: &[],
-        fix: &fix,
+        fix: &FixCommand::default(),
         only: &[],
         whole,
         text: TextOptions::default(),
@@ -216,7 +212,7 @@ fn review(
     usd: f64,
     deadline: Instant,
 ) -> Result<Outcome, CommandError> {
-    let budget = settings::load(globals)?.1.settings.budget;
+    let budget = settings::load(globals)?.settings.budget;
     let left = deadline.saturating_duration_since(Instant::now());
     let left = left.saturating_sub(2 * GRACE);
     let usd = budget.usd.map_or(usd, |own| own.min(usd));

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::install::{HookFiles, folder};
-use super::options::Hook;
+use super::options::{HOOKS, Hook};
 use super::script;
 use crate::cli::context::{CommandError, CommandResult, Globals, JsonFlag, place};
 use glee_protocol::text::printable;
@@ -43,14 +43,14 @@ impl HookState {
 
 pub(crate) fn run(output: &JsonFlag, globals: &Globals) -> CommandResult {
     let folder = folder(&place::workspace(globals)?)?;
-    let hooks = Hook::ALL.map(|hook| state(&HookFiles::of(&folder, hook), hook));
-    let hooks = hooks
-        .into_iter()
-        .collect::<Result<Vec<_>, CommandError>>()?;
+    let mut hooks = Vec::new();
+    for (_, hook, _) in HOOKS {
+        hooks.push(state(&HookFiles::of(&folder, *hook), *hook)?);
+    }
     output.print(&hooks, || {
-        let head = ["HOOK", "STATE", "OPTIONS", "FILE"].map(str::to_owned);
-        let rows: Vec<_> = std::iter::once(head).chain(hooks.iter().map(row)).collect();
-        globals.table_style().rows(&rows, &[]).concat()
+        let heads = ["HOOK", "STATE", "OPTIONS", "FILE"];
+        let rows = hooks.iter().map(row);
+        globals.table_style().listing(heads, rows, &[])
     })
 }
 

@@ -34,8 +34,6 @@ pub(crate) const HOOKS: Words<Hook> = &[
 ];
 
 impl Hook {
-    pub(crate) const ALL: [Self; 3] = [Self::PreCommit, Self::PostCommit, Self::PrePush];
-
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::PreCommit => "pre-commit",

@@ -114,7 +114,7 @@ fn in_background(args: &Args, globals: &Globals) -> CommandResult {
     let Some(target) = workspace.new_commits(&place::state_dir()?)? else {
         return Ok(ExitReason::Clean);
     };
-    let budget = settings::load(globals)?.1.settings.budget;
+    let budget = settings::load(globals)?.settings.budget;
     let limit = budget.duration.min(args.options.timeout(args.hook));
     detached::start(globals, &Outputs::only(Format::Text), |command| {
         command.arg("-C").arg(globals.directory());
@@ -194,7 +194,7 @@ fn refs(variable: impl Fn(&str) -> Option<String>) -> Result<Vec<PushedRef>, Com
 }
 
 fn review(target: &[String], globals: &Globals, limit: Duration) -> CommandResult {
-    review::run_within(&review::Args::of_words(target)?, globals, Some(limit))
+    review::run::run_within(&review::Args::of_words(target)?, globals, Some(limit))
 }
 
 /// Returns the exit reason of the review. If the review failed, prints the error.

@@ -13,17 +13,19 @@ use rmcp::model::{
     ProtocolVersion,
 };
 use rmcp::service::{ElicitationMode, RequestContext, RoleServer};
-use rmcp::{ServerHandler, elicit_safe, tool, tool_handler, tool_router};
+use rmcp::transport::stdio;
+use rmcp::{ServerHandler, ServiceExt as _, elicit_safe, tool, tool_handler, tool_router};
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::Mutex;
 
 use super::commands::Commands;
-use super::forms::{
+use super::{
     AnswerArgs, DecisionWord, DisputeState, Disputes, DisputesArgs, Findings, FindingsArgs,
     GivenDecision, OpenFinding, RulingArgs, RunState, StartArgs, StartedRun, WaitArgs,
 };
-use crate::cli::context::Globals;
+use crate::cli::context::{CommandError, CommandResult, Globals, execute, place};
+use crate::cli::ui::terminal::Terminal;
 use glee_model::domain::ExitReason;
 use glee_protocol::text::printable;
 
@@ -42,8 +44,34 @@ const QUESTION: &str = "ruling";
 /// The maximum length of the name of a client in a record, in characters.
 const CLIENT_NAME: usize = 40;
 
+pub(crate) fn run(globals: &Globals) -> CommandResult {
+    let globals = &globals.silent_if(true);
+    let person = place::workspace(globals)?.person().name;
+    let server = GleeServer::new(globals, person);
+    let terminal = Terminal::new(globals.screen());
+    let (served, cause) = execute::drive(Duration::MAX, &terminal, None, |stop| async move {
+        let served = tokio::select! {
+            served = serve(server.clone()) => served,
+            () = stop.stopped() => Ok(()),
+        };
+        server.stop_all().await;
+        served
+    })?;
+    served?;
+    Ok(cause.unwrap_or(ExitReason::Clean))
+}
+
+async fn serve(server: GleeServer) -> Result<(), CommandError> {
+    let running = server.serve(stdio()).await.map_err(failed)?;
+    running.waiting().await.map(drop).map_err(failed)
+}
+
+fn failed(error: impl ToString) -> CommandError {
+    CommandError::usage(error.to_string()).hint("an agent starts `glee mcp` and speaks to it")
+}
+
 #[derive(Clone, Debug)]
-pub(super) struct GleeServer {
+struct GleeServer {
     commands: Commands,
     /// The name of the person in git's configuration.
     person: String,
@@ -61,7 +89,7 @@ struct RecordedDispute {
 
 #[tool_router]
 impl GleeServer {
-    pub(super) fn new(globals: &Globals, person: String) -> Self {
+    fn new(globals: &Globals, person: String) -> Self {
         Self {
             commands: Commands::new(globals),
             person,
@@ -278,7 +306,7 @@ impl GleeServer {
     }
 
     /// Ends all runs that this client started.
-    pub(super) async fn stop_all(&self) {
+    async fn stop_all(&self) {
         let started: Vec<String> = self.started.lock().await.iter().cloned().collect();
         for run in started {
             self.stop(&run).await;

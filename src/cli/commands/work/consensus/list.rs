@@ -38,14 +38,14 @@ pub(crate) fn run(args: &StageFilters, globals: &Globals) -> CommandResult {
             "No stage is recorded yet. Start a stage with `glee consensus ask`.\n",
         );
     }
-    let mut rows = vec![["ID", "STAGE", "STARTED", "ENDED"].map(str::to_owned)];
-    for (outcome, started) in listed {
-        rows.push([
+    let rows = listed.into_iter().map(|(outcome, started)| {
+        [
             printable::line(&outcome.id),
             printable::line(&outcome.stage),
             started,
             report::state(&outcome),
-        ]);
-    }
-    print(&globals.table_style().rows(&rows, &[]).concat())
+        ]
+    });
+    let heads = ["ID", "STAGE", "STARTED", "ENDED"];
+    print(&globals.table_style().listing(heads, rows, &[]))
 }

@@ -1,7 +1,6 @@
 //! `glee answer`: records the answer of a coder that Glee did not start.
 
 use std::process::Stdio;
-use std::sync::Arc;
 
 use clap::ValueEnum;
 use clap::builder::NonEmptyStringValueParser;
@@ -38,7 +37,7 @@ pub(crate) struct Args {
     #[arg(value_name = "FINDING", value_parser = finding_word)]
     finding: String,
     /// The answer
-    #[arg(value_enum, value_name = "ANSWER")]
+    #[arg(value_name = "ANSWER")]
     answer: Word,
     /// Why you disagree, or what you changed
     #[arg(long, value_name = "TEXT", required_if_eq("answer", "disagree"), value_parser = NonEmptyStringValueParser::new())]
@@ -70,8 +69,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         return detached::start_again(globals, &outputs, Stdio::null());
     }
     let globals = &globals.silent_if(outputs.is_silent());
-    let named = std::slice::from_ref(&args.finding);
-    let (found, ids) = RunFindings::with(globals, named, &args.run)?;
+    let (found, ids) = RunFindings::with(globals, [&args.finding], &args.run)?;
     found.require_end()?;
     let answered = answerable(&found, &ids, args.answer)?;
     let folder = place::work_folder(globals, &found.workspace);
@@ -138,7 +136,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     plan.skipped.clear();
     plan.staged = None;
     plan.on_dispute = None;
-    let agents = lookup::programs(&plan, &[], &workspace)?;
+    let agents = execute::programs_of(&plan, &[], &workspace)?;
     let fix = execute::fix_command(globals, &plan);
     let run = detached::new_run(globals);
     let context = CommandContext {
@@ -153,7 +151,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     };
     execute::review(
         &context,
-        Arc::new(workspace),
+        workspace,
         settings,
         agents,
         &run,

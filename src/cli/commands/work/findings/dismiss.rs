@@ -1,12 +1,14 @@
 //! `glee dismiss`: records a person's ruling that a finding need not be fixed. The person can rule even if no agent
 //! objects to the finding.
 
-use clap::ValueEnum;
 use jiff::civil::Date;
 
 use super::{RunFindings, RunOption, finding_word, implemented, known, ruled};
-use crate::cli::commands::history::disputes::{common, decision};
-use crate::cli::context::{ByFlag, CommandError, CommandResult, Globals, history, place, tell};
+use crate::cli::commands::history::disputes::common;
+use crate::cli::commands::history::disputes::decision::{self, DismissalKind};
+use crate::cli::context::{
+    ByFlag, CommandError, CommandResult, Globals, Words, history, one_of, place, tell,
+};
 use glee_model::domain::event::ReviewEvent;
 use glee_model::domain::{
     Answer, Disposition, Dispute, DisputeNumber, ExitReason, Finding, FindingId, FindingState,
@@ -35,11 +37,11 @@ pub(crate) struct Args {
     /// Your ruling on the finding
     #[arg(
         long = "as",
-        value_enum,
+        value_parser = one_of(RULINGS),
         value_name = "WHAT",
         default_value = "refuted"
     )]
-    ruling: PersonRuling,
+    ruling: DismissalKind,
     /// The reason for your decision, to be recorded in the history
     #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     reason: String,
@@ -58,25 +60,34 @@ pub(crate) struct Args {
     run: RunOption,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum PersonRuling {
-    /// The finding is wrong
-    Refuted,
-    /// The finding is right, and the risk is accepted
-    AcceptedRisk,
-    /// The finding is right, but the fix comes later (requires `--ref`)
-    Deferred,
-    /// The finding repeats another finding (requires `--of`)
-    Duplicate,
-    /// The finding is right, but not mandatory
-    NotMandatory,
-}
+const RULINGS: Words<DismissalKind> = &[
+    ("refuted", DismissalKind::Refuted, "The finding is wrong"),
+    (
+        "accepted-risk",
+        DismissalKind::AcceptedRisk,
+        "The finding is right, and the risk is accepted",
+    ),
+    (
+        "deferred",
+        DismissalKind::Deferred,
+        "The finding is right, but the fix comes later (requires `--ref`)",
+    ),
+    (
+        "duplicate",
+        DismissalKind::Duplicate,
+        "The finding repeats another finding (requires `--of`)",
+    ),
+    (
+        "not-mandatory",
+        DismissalKind::NotMandatory,
+        "The finding is right, but not mandatory",
+    ),
+];
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let mut disposition = disposition(args)?;
     let person = args.by.person(&place::workspace(globals)?)?;
-    let named = std::slice::from_ref(&args.finding);
-    let (found, ids) = RunFindings::with(globals, named, &args.run)?;
+    let (found, ids) = RunFindings::with(globals, [&args.finding], &args.run)?;
     let mut joined = None;
     if let Disposition::Duplicate { of } = &mut disposition {
         let original = known(globals, &found.journal, of)?;
@@ -181,39 +192,21 @@ fn same_problem(
 }
 
 fn disposition(args: &Args) -> Result<Disposition, CommandError> {
-    let reference = args
-        .reference
-        .as_deref()
-        .map(str::trim)
-        .filter(|text| !text.is_empty());
-    if reference.is_some() && args.ruling != PersonRuling::Deferred {
+    let reference = args.reference.as_deref();
+    let has_reference = reference.is_some_and(|text| !text.trim().is_empty());
+    if has_reference && args.ruling != DismissalKind::Deferred {
         return Err(CommandError::usage("`--ref` requires `--as deferred`")
             .hint("remove `--ref`, or defer the finding with `--as deferred`"));
     }
-    if args.of.is_some() && args.ruling != PersonRuling::Duplicate {
+    if args.of.is_some() && args.ruling != DismissalKind::Duplicate {
         return Err(CommandError::usage("`--of` requires `--as duplicate`")
             .hint("remove `--of`, or dismiss the finding with `--as duplicate`"));
     }
-    match args.ruling {
-        PersonRuling::Refuted => Ok(Disposition::Refuted),
-        PersonRuling::AcceptedRisk => Ok(Disposition::AcceptedRisk),
-        PersonRuling::NotMandatory => Ok(Disposition::NotMandatory),
-        PersonRuling::Deferred => match reference {
-            Some(reference) => Ok(Disposition::Deferred {
-                reference: reference.to_owned(),
-            }),
-            None => Err(
-                CommandError::usage("`--as deferred` requires `--ref`").hint(
-                    "add the issue that tracks the finding: `--as deferred --ref <issue or link>`",
-                ),
-            ),
-        },
-        PersonRuling::Duplicate => match &args.of {
-            Some(of) => Ok(Disposition::Duplicate { of: of.clone() }),
-            None => Err(CommandError::usage("`--as duplicate` requires `--of`")
-                .hint("add the original finding: `--as duplicate --of <finding>`")),
-        },
+    if args.of.is_none() && args.ruling == DismissalKind::Duplicate {
+        return Err(CommandError::usage("`--as duplicate` requires `--of`")
+            .hint("add the original finding: `--as duplicate --of <finding>`"));
     }
+    decision::dismissed(args.ruling, args.of.as_deref().or(reference))
 }
 
 /// Fails if a ruling on the finding exists, or if the finding is implemented.

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::{RunFindings, RunOption, finding_word, implemented, ruled};
-use crate::cli::commands::history::runs::lookup::{self, Recalled};
+use crate::cli::commands::history::runs::lookup::{self, Recalled, Reopened};
 use crate::cli::context::{
-    CommandContext, CommandError, CommandResult, Globals, Outputs, ReportOutputs, RunTree, execute,
+    CommandContext, CommandError, CommandResult, Globals, Outputs, ReportOutputs, execute,
 };
 use glee_model::domain::event::Mode;
 use glee_model::domain::{Dispute, FindingId, FindingState, SettledFinding};
@@ -116,23 +116,22 @@ fn hand_over(
         run,
         ..
     } = found;
-    let recalled = lookup::recall(globals, workspace, &journal, &run, None)?;
-    let folder = journal.folder_of(&run);
-    lookup::refuse_undone(&recalled.events, &run)?;
+    let Reopened {
+        recalled,
+        tree,
+        reports,
+    } = lookup::reopen(globals, workspace, &journal, &run, None)?;
+    drop(journal);
     let Recalled {
-        workspace,
         settings,
         mut plan,
         events,
         ..
     } = recalled;
-    let tree = RunTree::of_run(globals, workspace, &journal, &run, &plan, &events)?;
-    drop(journal);
     let workspace = Arc::clone(&tree.workspace);
-    let reports = lookup::refuse_changed(&workspace, &folder, &events, &run)?;
     let request = review::fix_request(&settings, &plan, &events, findings.clone(), &files)?;
     request.add_agents(&mut plan);
-    let agents = lookup::programs(&plan, &[], &workspace)?;
+    let agents = execute::programs_of(&plan, &[], &workspace)?;
     let outputs = &reports.put_aside(workspace.root(), outputs)?;
     let context = CommandContext {
         outputs,

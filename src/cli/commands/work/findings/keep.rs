@@ -24,8 +24,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
-    let named = std::slice::from_ref(&args.finding);
-    let (found, ids) = RunFindings::with(globals, named, &args.run)?;
+    let (found, ids) = RunFindings::with(globals, [&args.finding], &args.run)?;
     let mut held: Vec<&Demonstrated> = Vec::new();
     for id in &ids {
         let all = &found.finding(*id)?.demonstrations;

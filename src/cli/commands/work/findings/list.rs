@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::cli::commands::history::runs::lookup;
 use crate::cli::context::{
     CommandError, CommandResult, Globals, JsonFlag, OutputParser, Outputs, Viewer, execute,
-    history, place, pretty, settings, stream,
+    history, place, pretty, print, settings,
 };
 use crate::cli::report::options::FixCommand;
 use crate::cli::report::outputs::ReportOutput;
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let journal = history::open_read(globals, &workspace)?;
     let found = match &journal {
         Some(journal) => {
-            let (_, loaded) = settings::load(globals)?;
+            let loaded = settings::load(globals)?;
             all(&loaded.settings, &workspace, journal)?
         }
         None => Vec::new(),
@@ -77,8 +77,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         hidden: hidden.len(),
     };
     if args.output.json {
-        stream::out(&pretty(&listing))?;
-        return Ok(ExitReason::Clean);
+        return print(&pretty(&listing));
     }
     if !args.format.is_empty() {
         return report(
@@ -131,7 +130,7 @@ fn report(
     }
     let none = || CommandError::usage("no run is recorded yet").hint("`glee review` begins");
     let journal = journal.ok_or_else(none)?;
-    let (_, loaded) = settings::load(globals)?;
+    let loaded = settings::load(globals)?;
     let query = TreeQuery {
         workspace,
         journal,
@@ -144,10 +143,7 @@ fn report(
         outcome: &outcome,
         reviewed: &reviewed,
         events: &[],
-        fix: &FixCommand {
-            command: None,
-            has_coder: false,
-        },
+        fix: &FixCommand::default(),
         only: &[],
         filter: None,
         was_asked: false,
@@ -188,46 +184,31 @@ fn table(
     look: Style,
     links: Option<&PlaceLinks>,
 ) -> String {
-    let heads = ["RUN", "FINDING", "SEVERITY", "STATE", "PLACE", "TITLE"]
-        .map(|head| look.paint(Color::Faint, head));
-    let rows: Vec<[String; 6]> = std::iter::once(heads)
-        .chain(findings.iter().map(|finding| {
-            let raw = &finding.settled.finding.raw;
-            let place = location(finding, folder).map(|place| Location {
-                end_line: None,
-                ..place
-            });
-            let place = place.map_or_else(String::new, |place| {
-                linked(
-                    links,
-                    printable::line(&place.to_string()),
-                    &place.file,
-                    place.line,
-                )
-            });
-            let is_open = finding.standing.is_open();
-            let severity = look.cut(&printable::line(&raw.severity.to_string()), 12);
-            [
-                look.faint(finding.run.short()),
-                look.strong(finding.settled.finding.id.to_string()),
-                look.paint(
-                    if is_open {
-                        Color::of(&raw.severity)
-                    } else {
-                        Color::Faint
-                    },
-                    &severity,
-                ),
-                look.paint(
-                    if is_open { Color::Plain } else { Color::Faint },
-                    &state(finding),
-                ),
-                place,
-                printable::line(&raw.title),
-            ]
-        }))
-        .collect();
-    look.rows(&rows, &[]).concat()
+    let heads = ["RUN", "FINDING", "SEVERITY", "STATE", "PLACE", "TITLE"];
+    let rows = findings.iter().map(|finding| {
+        let raw = &finding.settled.finding.raw;
+        let place = location(finding, folder).map_or_else(String::new, |mut place| {
+            place.end_line = None;
+            linked(
+                links,
+                printable::line(&place.to_string()),
+                &place.file,
+                place.line,
+            )
+        });
+        let is_open = finding.standing.is_open();
+        let tone = |open| if is_open { open } else { Color::Faint };
+        let severity = look.cut(&printable::line(&raw.severity.to_string()), 12);
+        [
+            look.faint(finding.run.short()),
+            look.strong(finding.settled.finding.id.to_string()),
+            look.paint(tone(Color::of(&raw.severity)), &severity),
+            look.paint(tone(Color::Plain), &state(finding)),
+            place,
+            printable::line(&raw.title),
+        ]
+    });
+    look.listing(heads.map(|head| look.faint(head)), rows, &[])
 }
 
 pub(crate) fn state(finding: &TreeFinding) -> String {

@@ -50,16 +50,15 @@ impl RunFindings {
 
     /// Finds the findings that the words `named` stand for. A number of a group stands for all members of the group.
     /// Without a run, takes the newest run that raised the findings.
-    fn with(
+    fn with<'a>(
         globals: &Globals,
-        named: &[String],
+        named: impl IntoIterator<Item = &'a String>,
         run: &RunOption,
     ) -> Result<(Self, Vec<FindingId>), CommandError> {
         let (workspace, journal) = lookup::open(globals)?;
         let mut problems = Vec::new();
         for word in named {
-            let problem = known(globals, &journal, word)?;
-            problems.push(problem);
+            problems.push(known(globals, &journal, word)?);
         }
         let run = match &run.run {
             Some(run) => journal.find_run(run)?,

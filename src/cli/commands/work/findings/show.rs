@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{RunFindings, RunOption, finding_word};
 use crate::cli::commands::history::disputes::decision;
-use crate::cli::context::{CommandResult, Globals, JsonFlag, Viewer, place, pretty, stream};
+use crate::cli::context::{CommandResult, Globals, JsonFlag, Viewer, place, pretty, print};
 use crate::cli::report::options::{Detail, FixCommand, RenderOptions, TextOptions};
 use crate::cli::report::{text, view};
 use crate::cli::style;
@@ -44,13 +44,12 @@ struct Shown<'a> {
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
-    let named = std::slice::from_ref(&args.finding);
-    let (mut found, ids) = RunFindings::with(globals, named, &args.run)?;
+    let (mut found, ids) = RunFindings::with(globals, [&args.finding], &args.run)?;
     found.recorded.outcome = secrets::redact_value(found.recorded.outcome);
     let finding = found.finding(ids[0])?;
     let about = found.outcome().dispute_of(finding);
     if args.output.json {
-        stream::out(&pretty(&Shown {
+        return print(&pretty(&Shown {
             schema: 1,
             run: &found.run,
             finding,
@@ -59,8 +58,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
                 .iter()
                 .map(|id| found.finding(*id))
                 .collect::<Result<_, _>>()?,
-        }))?;
-        return Ok(ExitReason::Clean);
+        }));
     }
     let viewer = Viewer::new(globals, false);
     let folder = place::work_folder(globals, &found.workspace);
@@ -71,10 +69,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         detail: Detail::Full,
         source: &|path, round| found.recorded.reviewed.shown(round, &folder.in_tree(path)),
         events: &[],
-        fix: &FixCommand {
-            command: None,
-            has_coder: false,
-        },
+        fix: &FixCommand::default(),
         only: &[],
         whole: found.outcome(),
         text: TextOptions {

@@ -62,22 +62,13 @@ pub(crate) fn apply(
         host.summarise(request, summary.existing.as_ref(), &summary.body)?;
     }
     host.check(request, &publication.check)?;
-    if unapplied.doubled > 0 {
+    if let Some(there) = several(unapplied.doubled, "comment is there", "comments are there") {
         globals.say(&format!(
-            "note: {} twice, because the host or the token is not able to delete comments",
-            match unapplied.doubled {
-                1 => "1 comment is there".to_owned(),
-                number => format!("{number} comments are there"),
-            }
+            "note: {there} twice, because the host or the token is not able to delete comments"
         ));
     }
     let left = unapplied.open + unapplied.resolved;
-    if left > 0 {
-        let threads = if left == 1 {
-            "1 thread has".to_owned()
-        } else {
-            format!("{left} threads have")
-        };
+    if let Some(threads) = several(left, "thread has", "threads have") {
         globals.say(&format!(
             "note: {threads} the wrong state, because the host or the token is not able to resolve threads; change the state \
              on the page of the pull request"

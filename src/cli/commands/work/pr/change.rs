@@ -90,32 +90,20 @@ impl PullRequestChange {
     /// left out.
     pub(crate) fn intent(&self) -> Vec<Intent> {
         let RequestOnHost { host, request } = &self.on_host;
-        let mut said = vec![Intent {
-            from: self.on_host.name(),
-            text: Untrusted::joined(
-                &[request.title.clone(), request.body.clone()],
-                "
-
-",
-            ),
-        }];
-        for number in intent::closed_issues(&request.body)
-            .into_iter()
-            .take(ISSUES)
-        {
+        let own = [request.title.clone(), request.body.clone()];
+        let mut said = vec![(self.on_host.name(), own)];
+        let closed = intent::closed_issues(&request.body);
+        for number in closed.into_iter().take(ISSUES) {
             if let Ok(issue) = host.issue(number) {
-                said.push(Intent {
-                    from: format!("issue {number}"),
-                    text: Untrusted::joined(
-                        &[issue.title, issue.body],
-                        "
-
-",
-                    ),
-                });
+                said.push((format!("issue {number}"), [issue.title, issue.body]));
             }
         }
-        said
+        said.into_iter()
+            .map(|(from, texts)| Intent {
+                from,
+                text: Untrusted::joined(&texts, "\n\n"),
+            })
+            .collect()
     }
 
     /// Records the pull request in the plan of a review.

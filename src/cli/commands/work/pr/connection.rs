@@ -85,9 +85,5 @@ pub(crate) fn failed(error: HostError) -> CommandError {
             "run the command again; nothing is published twice",
         ),
     };
-    CommandError::new(
-        exit,
-        anyhow::Error::msg(printable::line(&error.to_string())),
-    )
-    .hint(hint)
+    CommandError::ending(exit, printable::line(&error.to_string())).hint(hint)
 }

@@ -5,8 +5,6 @@
 //! between, the next command finds the recorded dispute by the ids of the comments. That command publishes a
 //! recorded ruling without asking the judge again.
 
-use std::sync::Arc;
-
 use super::session::RequestSession;
 use crate::cli::commands::history::runs::lookup::{self, Recalled};
 use crate::cli::context::{
@@ -425,7 +423,7 @@ fn settle(
         judges,
         ..
     } = lookup::recall(globals, workspace, &journal, &session.run, route)?;
-    let agents = lookup::programs(&plan, &judges, &workspace)?;
+    let agents = execute::programs_of(&plan, &judges, &workspace)?;
     let outputs = Outputs::only(Format::Text);
     let context = CommandContext {
         outputs: &outputs,
@@ -438,7 +436,7 @@ fn settle(
     };
     let (_, is_stopped) = execute::settle(
         &context,
-        Arc::new(workspace),
+        workspace,
         settings,
         agents,
         &session.run,

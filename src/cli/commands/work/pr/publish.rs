@@ -293,14 +293,16 @@ fn indented(text: &str, width: usize) -> String {
         }
         let is_fence = line.trim_start().starts_with("```");
         is_code ^= is_fence;
-        let wrapped = match is_code || is_fence {
-            true => vec![line.to_owned()],
-            false => style::wrap(line, width.saturating_sub(4)),
+        let wrapped = if is_code || is_fence {
+            vec![line.to_owned()]
+        } else {
+            style::wrap(line, width.saturating_sub(4))
         };
         // Wrapping a blank line leaves none.
-        match wrapped.is_empty() {
-            true => lines.push(String::new()),
-            false => lines.extend(wrapped.iter().map(|line| format!("    {line}"))),
+        if wrapped.is_empty() {
+            lines.push(String::new())
+        } else {
+            lines.extend(wrapped.iter().map(|line| format!("    {line}")))
         }
     }
     lines.join("\n")

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::args::{self, Args};
+use super::{Args, argument, instructions};
 use crate::cli::commands::history::runs::submitted;
 use crate::cli::context::{
     CommandError, CommandResult, Format, Globals, detached, json_line, place, pretty, print, server,
@@ -141,7 +141,7 @@ impl Args {
             TargetSpec::Paths(paths) => {
                 let words = paths
                     .iter()
-                    .map(|path| args::argument(path, &workspace.start, globals));
+                    .map(|path| argument(path, &workspace.start, globals));
                 let words = words.collect::<Option<_>>();
                 let words = words.ok_or_else(|| CommandError::usage("a path is not UTF-8"))?;
                 (words, head(workspace, git)?)
@@ -151,10 +151,10 @@ impl Args {
 
     /// What the command line says beside the target.
     fn words(&self, globals: &Globals) -> Result<Vec<String>, CommandError> {
-        let instructions = self.instructions.as_deref();
+        let given = self.instructions.as_deref();
         // The blank keeps a text that begins with `@` from being the name of a file.
-        let instructions = instructions
-            .map(|given| args::instructions(given, globals).map(|text| format!(" {text}")))
+        let text = given
+            .map(|given| instructions(given, globals).map(|text| format!(" {text}")))
             .transpose()?;
         let values = [
             (
@@ -169,7 +169,7 @@ impl Args {
                 "focus",
                 (!self.focus.is_empty()).then(|| self.focus.join(",")),
             ),
-            ("instructions", instructions),
+            ("instructions", text),
         ];
         let lists = [("reviewer", &self.reviewer), ("with", &self.with)];
         let lists = lists

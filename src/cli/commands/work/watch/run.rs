@@ -68,7 +68,7 @@ pub(crate) fn run(args: &WatchOptions, globals: &Globals) -> CommandResult {
         .into_iter()
         .filter_map(|(key, names)| Some((key.to_owned(), json!(names.as_ref()?))));
     let fresh = args.fresh;
-    let (places, settings) = settings::runnable(globals, flags.collect(), None)?;
+    let (places, settings) = settings::runnable(globals, flags.collect())?;
     execute::require_sandbox(&settings)?;
     let state_dir = place::state_dir()?;
     place::refuse_inside(&workspace, &state_dir)?;
