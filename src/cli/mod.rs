@@ -130,7 +130,7 @@ pub fn main() -> ExitCode {
     match run(&cli.command, &cli.globals) {
         Ok(reason) => ExitCode::from(reason.code()),
         Err(error) => {
-            stream::err(&error.render(cli.globals.color_stderr()));
+            stream::err(error.render(cli.globals.color_stderr()));
             code(error.exit())
         }
     }
@@ -169,7 +169,7 @@ fn usage(error: &clap::Error) -> ExitCode {
         _ => {
             let mut wrong = WrongUsage::find(program(help::screen()));
             let color = wrong.globals.as_ref().is_some_and(Globals::color_stderr);
-            stream::err(&wrong.describe(error).render(color));
+            stream::err(wrong.describe(error).render(color));
             return code(ExitReason::Usage);
         }
     }

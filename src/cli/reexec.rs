@@ -36,7 +36,7 @@ fn embedded_agent(args: &[OsString]) -> ExitCode {
     match answer(args) {
         Ok(reason) => ExitCode::from(reason.code()),
         Err(error) => {
-            stream::err(&error.render(false));
+            stream::err(error.render(false));
             ExitCode::from(error.exit().code())
         }
     }
@@ -45,7 +45,7 @@ fn embedded_agent(args: &[OsString]) -> ExitCode {
 /// Asks a model's server. What the server says is on stdout, also if it is a failure.
 fn asks_server(args: &[OsString]) -> ExitCode {
     process::main(args).unwrap_or_else(|error| {
-        stream::err(&format!("{error}\n"));
+        stream::err(format!("{error}\n"));
         ExitCode::FAILURE
     })
 }
@@ -71,7 +71,7 @@ fn recorded_call(args: &[OsString]) -> ExitCode {
         });
     played.map_or_else(
         |error| {
-            stream::err(&format!("{}: {error}\n", record.display()));
+            stream::err(format!("{}: {error}\n", record.display()));
             ExitCode::FAILURE
         },
         ExitCode::from,
@@ -86,6 +86,6 @@ fn answer(args: &[OsString]) -> CommandResult {
     let mut request = Vec::new();
     std::io::stdin().lock().read_to_end(&mut request)?;
     let answer = builtin::answer(&name, &request, &std::env::current_dir()?)?;
-    stream::out(&format!("{answer}\n"))?;
+    stream::out(format!("{answer}\n"))?;
     Ok(ExitReason::Clean)
 }

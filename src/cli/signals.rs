@@ -183,7 +183,7 @@ fn end(signal: u8, run: Option<&SignalScope>) {
         thread::spawn(move || {
             terminal.restore();
             terminal.erase();
-            stream::err(&message.render(false));
+            stream::err(message.render(false));
             let _ = done.send(());
         });
         let _ = finished.recv_timeout(LAST_MESSAGE);

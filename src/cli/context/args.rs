@@ -213,7 +213,7 @@ impl JsonFlag {
         value: &T,
         text: impl FnOnce() -> String,
     ) -> CommandResult {
-        print(&if self.json { pretty(value) } else { text() })
+        print(if self.json { pretty(value) } else { text() })
     }
 }
 

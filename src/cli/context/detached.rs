@@ -81,7 +81,7 @@ pub(crate) fn start(
         globals.say(note);
     }
     let id = run.short();
-    print(&match outputs.stdout {
+    print(match outputs.stdout {
         Format::Json => json::pretty(&json!({ "schema": 1, "run": run })),
         Format::Jsonl => json::line(&json!({ "schema": 1, "run": run })),
         Format::Agent => {
@@ -154,7 +154,7 @@ pub(crate) fn enqueue(
     }
     let (queued, superseded) = workspace.enqueue(&place::state_dir()?, run, subject)?;
     for older in superseded {
-        globals.say(&format!(
+        globals.say(format!(
             "note: run {} has not begun; this run reviews at least the same and supersedes it",
             older.short()
         ));

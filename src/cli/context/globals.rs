@@ -75,7 +75,7 @@ impl Globals {
         self.directory.clone().unwrap_or_else(|| PathBuf::from("."))
     }
 
-    pub(crate) fn color_stdout(&self) -> bool {
+    fn color_stdout(&self) -> bool {
         self.color_on(std::io::stdout().is_terminal())
     }
 
@@ -140,9 +140,12 @@ impl Globals {
         }
     }
 
-    pub(crate) fn say(&self, text: &str) {
+    pub(crate) fn say(&self, text: impl AsRef<str>) {
         if !self.quiet {
-            stream::err(&format!("{}\n", secrets::redact(&printable::block(text))));
+            stream::err(format!(
+                "{}\n",
+                secrets::redact(&printable::block(text.as_ref()))
+            ));
         }
     }
 }

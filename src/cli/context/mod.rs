@@ -1,20 +1,20 @@
 //! Code that commands share: flags, settings, history, input, output, and the execution of reviews and stages.
 
-pub(crate) mod args;
-pub(crate) mod config_edit;
+mod args;
+mod config_edit;
 pub(crate) mod detached;
 pub(crate) mod execute;
 pub(crate) mod globals;
 pub(crate) mod history;
-pub(crate) mod input;
+mod input;
 pub(crate) mod names;
-pub(crate) mod output;
+mod output;
 pub(crate) mod permits;
 pub(crate) mod place;
-pub(crate) mod ruler;
+mod ruler;
 pub(crate) mod server;
 pub(crate) mod settings;
-pub(crate) mod worktree;
+mod worktree;
 
 pub(crate) use args::{
     JsonFlag, OutputParser, POLICIES, ROUTES, ReasonFlag, ReportFormat, ReportOutputs, RunArg,

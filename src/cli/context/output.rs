@@ -14,14 +14,14 @@ use glee_model::domain::ExitReason;
 use glee_store::config::choices::PagerUse;
 use glee_store::config::schema::values::Hyperlink;
 
-pub(crate) fn print(text: &str) -> CommandResult {
+pub(crate) fn print(text: impl AsRef<str>) -> CommandResult {
     stream::out(text)?;
     Ok(ExitReason::Clean)
 }
 
 /// Prints sentences. On a terminal, long lines are wrapped between words.
-pub(crate) fn tell(globals: &Globals, sentences: &str) -> CommandResult {
-    print(&style::fit(sentences, globals.table_style().width))
+pub(crate) fn tell(globals: &Globals, sentences: impl AsRef<str>) -> CommandResult {
+    print(style::fit(sentences.as_ref(), globals.table_style().width))
 }
 
 pub(crate) fn local_time(at: Timestamp) -> String {
@@ -79,7 +79,7 @@ impl Viewer {
     }
 
     /// Whether the text has more lines than the screen shows above the prompt of the shell.
-    pub(crate) fn is_long(&self, text: &str) -> bool {
+    fn is_long(&self, text: &str) -> bool {
         self.size.is_some_and(|(rows, width)| {
             let lines = text
                 .lines()

@@ -98,7 +98,7 @@ impl RunTree {
             }
         };
         for folder in nested {
-            globals.say(&format!(
+            globals.say(format!(
                 "note: `{}` is a repository of its own, and empty in the worktree",
                 printable::line(&folder)
             ));
@@ -125,7 +125,7 @@ impl RunTree {
             Ok(())
         });
         if let Err(error) = removed {
-            stream::err(&format!("warning: {}\n", error.message()));
+            stream::err(format!("warning: {}\n", error.message()));
         }
     }
 }

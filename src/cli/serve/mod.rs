@@ -53,10 +53,10 @@ pub(crate) fn run(globals: &Globals, port: Option<u16>, open: bool) -> CommandRe
     let project = site.navigation.project.clone().unwrap_or_default();
     let mut file = None;
     let (served, _) = execute::drive(Duration::MAX, &terminal, None, |stop| {
-        globals.say(&format!(
+        globals.say(format!(
             "Open the history of {project} at this address (Ctrl-C ends the server):"
         ));
-        let printed = stream::out(&format!("{}\n", address(&token)));
+        let printed = stream::out(format!("{}\n", address(&token)));
         let mut started = printed.map_err(CommandError::from);
         if started.is_ok() && open {
             started = opened(globals, &address(&single_use)).map(|opened| file = Some(opened));
@@ -135,7 +135,7 @@ fn opened(globals: &Globals, address: &str) -> Result<NamedTempFile, CommandErro
         )
     })?;
     if let Err(error) = browser::open(file.path()) {
-        globals.say(&format!("note: no browser could be opened: {error}"));
+        globals.say(format!("note: no browser could be opened: {error}"));
     }
     Ok(file)
 }

@@ -94,7 +94,7 @@ fn inside() {
         _ => format!("{:?}", dialog.choose(&asked)),
     };
     let same = tcgetattr(io::stdin()).unwrap() == before;
-    stream::out(&format!("RESULT {result} SETTINGS {same}\n")).unwrap();
+    stream::out(format!("RESULT {result} SETTINGS {same}\n")).unwrap();
 }
 
 struct Pty {

@@ -7,8 +7,8 @@ use console::Term;
 use crate::cli::style;
 
 /// Writes to stdout. A closed pipe is not an error, because the program that reads the output can end early.
-pub fn out(text: &str) -> io::Result<()> {
-    match write(&mut io::stdout().lock(), text) {
+pub fn out(text: impl AsRef<str>) -> io::Result<()> {
+    match write(&mut io::stdout().lock(), text.as_ref()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result,
     }
@@ -16,7 +16,8 @@ pub fn out(text: &str) -> io::Result<()> {
 
 /// Ignores write errors, because Glee cannot report an error if stderr itself fails. On a terminal, long lines are
 /// wrapped between words.
-pub fn err(text: &str) {
+pub fn err(text: impl AsRef<str>) {
+    let text = text.as_ref();
     let width = Term::stderr()
         .size_checked()
         .map(|(_, columns)| usize::from(columns));

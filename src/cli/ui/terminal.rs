@@ -76,7 +76,7 @@ impl Terminal {
             None => self
                 .shared
                 .live
-                .suspend(|| stream::err(&format!("{line}\n"))),
+                .suspend(|| stream::err(format!("{line}\n"))),
         }
     }
 
@@ -203,7 +203,7 @@ impl Terminal {
             drop(Term::stderr().show_cursor());
         }
         for line in lines.into_iter().flatten() {
-            stream::err(&format!("{line}\n"));
+            stream::err(format!("{line}\n"));
         }
     }
 

@@ -99,7 +99,7 @@ fn list(output: &JsonFlag, globals: &Globals) -> CommandResult {
     if rows.is_empty() {
         globals.say(NO_AGENT);
     }
-    stream::out(&secrets::redact(&table(&rows, globals.table_style())))?;
+    stream::out(secrets::redact(&table(&rows, globals.table_style())))?;
     if !trusted {
         globals.say("this project is not trusted, so Glee did not run the agents' programs to find their versions; see `glee trust`");
     }
@@ -155,11 +155,11 @@ fn known(output: &JsonFlag, globals: &Globals) -> CommandResult {
             row.login.to_owned(),
         ]
     });
-    print(&globals.table_style().listing(heads, cells, &[]))
+    print(globals.table_style().listing(heads, cells, &[]))
 }
 
 fn print_json(value: &impl Serialize) -> CommandResult {
-    print(&secrets::redact(&pretty(value)))
+    print(secrets::redact(&pretty(value)))
 }
 
 /// Omits the agent's environment variables, because their values may be secret.

@@ -94,7 +94,7 @@ pub(crate) fn run(output: &JsonFlag, globals: &Globals) -> CommandResult {
     })?;
     waiting.finish_and_clear();
     if output.json {
-        stream::out(&secrets::redact(&pretty(&json)))?;
+        stream::out(secrets::redact(&pretty(&json)))?;
     } else if agents.is_empty() {
         globals.say(NO_AGENT);
     }

@@ -117,7 +117,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         Some(known) => {
             let update = update(args, known, role)?;
             if update.is_empty() {
-                globals.say(&format!(
+                globals.say(format!(
                     "`{name}` is connected as {role} already; nothing to change"
                 ));
                 return Ok(ExitReason::Clean);
@@ -127,7 +127,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
                 .iter()
                 .map(|(key, value)| format!("{key} = {}", config::flow(value)));
             let changes = changes.collect::<Vec<_>>().join(", ");
-            globals.say(&format!("`{name}` is updated ({}): {changes}", target.name));
+            globals.say(format!("`{name}` is updated ({}): {changes}", target.name));
         }
         None => {
             let entry = match twin.filter(|_| args.command.is_none()) {
@@ -135,18 +135,15 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
                 None => entry(args, &name, role, &command(args, role)?)?,
             };
             target.change(|text| edit::add_agent(text, &entry))?;
-            globals.say(&format!(
-                "`{name}` is connected as {role} ({})",
-                target.name
-            ));
+            globals.say(format!("`{name}` is connected as {role} ({})", target.name));
         }
     }
     // Glee suggests a domain for a coder and a focus for a reviewer (design rule 1: agents are specialists).
     match role {
-        Role::Coder if args.domain.is_empty() => globals.say(&format!(
+        Role::Coder if args.domain.is_empty() => globals.say(format!(
             "tip: name the code that the agent handles: `glee config set agents.{name}.domain backend,rust`"
         )),
-        Role::Reviewer if args.focus.is_empty() => globals.say(&format!(
+        Role::Reviewer if args.focus.is_empty() => globals.say(format!(
             "tip: name the focus of the agent: `glee config set agents.{name}.focus security,performance`"
         )),
         Role::Coder | Role::Reviewer | Role::Judge | Role::Aggregator => {}
@@ -156,7 +153,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         globals.say(&note);
     }
     warn_if_missing(&target.places, globals, &loaded.settings, &name);
-    globals.say(&next_step(&loaded.settings));
+    globals.say(next_step(&loaded.settings));
     Ok(ExitReason::Clean)
 }
 
@@ -410,8 +407,8 @@ fn warn_if_missing(places: &Places, globals: &Globals, settings: &Settings, name
     }
     if agent.adapter == "address" {
         if let Login::Missing(how) = login(agent) {
-            globals.say(&format!("warning: the key of `{name}` is not set"));
-            globals.say(&format!("hint: {how}"));
+            globals.say(format!("warning: the key of `{name}` is not set"));
+            globals.say(format!("hint: {how}"));
         }
         return;
     }
@@ -420,9 +417,9 @@ fn warn_if_missing(places: &Places, globals: &Globals, settings: &Settings, name
         &places.root,
         std::env::var_os("PATH").as_deref(),
     ) {
-        globals.say(&format!("warning: {error}"));
+        globals.say(format!("warning: {error}"));
         if let Some(hint) = error.hint(name) {
-            globals.say(&format!("hint: {hint}"));
+            globals.say(format!("hint: {hint}"));
         }
     }
 }

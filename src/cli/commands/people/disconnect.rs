@@ -25,14 +25,11 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         other => other,
     };
     target.change(|_| after)?;
-    globals.say(&format!(
-        "`{name}` is no longer connected ({})",
-        target.name
-    ));
+    globals.say(format!("`{name}` is no longer connected ({})", target.name));
     if let Ok(loaded) = settings::load(globals)
         && let Err(error) = config::check_names(&loaded.settings)
     {
-        globals.say(&format!(
+        globals.say(format!(
             "note: {error}; `glee config set review.reviewers all`"
         ));
     }

@@ -65,14 +65,14 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             .is_ok()
         })
         .collect();
-    globals.say(&match installed.as_slice() {
+    globals.say(match installed.as_slice() {
         [] => "no known agent program is installed (`glee agents --known` lists them); the embedded agents are available"
             .to_owned(),
         installed => format!("installed: {}", installed.join(", ")),
     });
     let suggested = suggest(&installed);
     if !installed.is_empty() {
-        globals.say(&format!("suggested: {}", why(&suggested)));
+        globals.say(format!("suggested: {}", why(&suggested)));
     }
     let assignment = if args.yes {
         suggested
@@ -91,26 +91,26 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     if let Some(old) = old {
         let kept = target.path.with_extension("yml.old");
         file::write(&kept, &old, Links::Refused)?;
-        globals.say(&format!(
+        globals.say(format!(
             "the old configuration is kept in {}",
             kept.display()
         ));
     }
     target.write(&text(&assignment))?;
-    globals.say(&format!("{} is written:", target.path.display()));
+    globals.say(format!("{} is written:", target.path.display()));
     for (role, agent) in assignment.members() {
-        globals.say(&format!("  {role:<10} {}", default_name(agent, role)));
+        globals.say(format!("  {role:<10} {}", default_name(agent, role)));
     }
     let loaded = settings::load(globals)?;
     globals.say("check: `glee agents --check` asks each agent one harmless question");
     if loaded.settings.review.runners.is_empty()
         && let Some(command) = runners::proposal(&target.places.root)
     {
-        globals.say(&format!(
+        globals.say(format!(
             "let agents show findings by tests that Glee runs: `{command}`"
         ));
     }
-    globals.say(&next_step(&loaded.settings));
+    globals.say(next_step(&loaded.settings));
     Ok(ExitReason::Clean)
 }
 

@@ -113,7 +113,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         Command::List { origin, .. } => list(globals, *origin),
         Command::Edit(file) => edit_file(globals, file.user),
         Command::Path { file, output } => path(globals, file.user, output),
-        Command::Schema => redacted(&format!("{:#}\n", schema::json_schema())),
+        Command::Schema => redacted(format!("{:#}\n", schema::json_schema())),
     }
 }
 
@@ -124,7 +124,7 @@ fn full_key(globals: &Globals, key: &str) -> Result<String, CommandError> {
 
 fn path(globals: &Globals, user: bool, output: &JsonFlag) -> CommandResult {
     let path = ConfigTarget::find(globals, user)?.path;
-    redacted(&if output.json {
+    redacted(if output.json {
         pretty(&json!({ "path": path.display().to_string(), "exists": path.exists() }))
     } else {
         format!("{}\n", path.display())
@@ -138,7 +138,7 @@ fn get(globals: &Globals, key: &str, output: &JsonFlag) -> CommandResult {
         return list_json(globals, is_meant);
     }
     if let Some(setting) = loaded.values.get(key) {
-        return redacted(&format!("{}\n", plain(key, &setting.value)));
+        return redacted(format!("{}\n", plain(key, &setting.value)));
     }
     let settings = loaded.values.iter().filter(|(name, _)| is_meant(name));
     redacted(
@@ -251,7 +251,7 @@ fn set(globals: &Globals, key: &str, text: &str, user: bool) -> CommandResult {
         edit::set(&text, key, &value)
     })?;
     for (key, value) in others.iter().chain([&(key.to_owned(), value)]) {
-        globals.say(&format!("{key} = {} ({})", plain(key, value), target.name));
+        globals.say(format!("{key} = {} ({})", plain(key, value), target.name));
     }
     overridden(globals, key, &target)
 }
@@ -319,7 +319,7 @@ fn unset(globals: &Globals, key: &str, user: bool) -> CommandResult {
             setting.origin.label()
         )
     });
-    globals.say(&format!(
+    globals.say(format!(
         "{key} is no longer set in {}{}",
         target.name,
         now.unwrap_or_default()
@@ -337,7 +337,7 @@ fn overridden(globals: &Globals, key: &str, target: &ConfigTarget<'_>) -> Comman
     if let Some(Setting { origin, value }) = loaded.values.get(key)
         && !matches!(origin, Origin::File { owner, .. } if *owner == target.owner)
     {
-        globals.say(&format!(
+        globals.say(format!(
             "note: the value remains {} here, because of {}",
             plain(key, value),
             origin.label()
@@ -420,7 +420,7 @@ fn list_json(globals: &Globals, is_meant: impl Fn(&str) -> bool) -> CommandResul
             (key.clone(), row)
         })
         .collect();
-    redacted(&format!("{:#}\n", Value::Object(rows)))
+    redacted(format!("{:#}\n", Value::Object(rows)))
 }
 
 fn edit_file(globals: &Globals, user: bool) -> CommandResult {
@@ -436,16 +436,16 @@ fn edit_file(globals: &Globals, user: bool) -> CommandResult {
         open_editor(draft.path())?;
         let text = std::fs::read_to_string(draft.path())?;
         if text == before {
-            globals.say(&format!("{} is unchanged", target.name));
+            globals.say(format!("{} is unchanged", target.name));
             return Ok(ExitReason::Clean);
         }
         let Err(error) = target.write(&text) else {
-            globals.say(&format!("{} is written", target.name));
+            globals.say(format!("{} is written", target.name));
             return Ok(ExitReason::Clean);
         };
         if globals.interactive() {
             let color = globals.color_stderr();
-            stream::err(&error.render(color));
+            stream::err(error.render(color));
             if questions::confirm(color, "Edit it again?", true).is_ok_and(|again| again) {
                 continue;
             }
@@ -508,6 +508,6 @@ fn plain(key: &str, value: &Value) -> String {
     }
 }
 
-fn redacted(text: &str) -> CommandResult {
-    print(&secrets::redact(text))
+fn redacted(text: impl AsRef<str>) -> CommandResult {
+    print(secrets::redact(text.as_ref()))
 }

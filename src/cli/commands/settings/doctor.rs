@@ -49,13 +49,13 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let loaded = settings::load(globals);
     let checks = runtime.block_on(checks::all(globals, &places, &programs, loaded.as_ref()));
     if args.output.json {
-        return print(&secrets::redact(&pretty(&checks)));
+        return print(secrets::redact(&pretty(&checks)));
     }
     let mut text = checks::text(&checks, globals.table_style());
     if std::io::stdout().is_terminal() && globals.verbose == 0 {
         let more = "`glee doctor -v` also prints the data for a bug report.\n";
         text.push_str(&style::fit(more, globals.style().width));
-        return print(&secrets::redact(&text));
+        return print(secrets::redact(&text));
     }
     let _ = writeln!(text, "\nglee       {}", env!("CARGO_PKG_VERSION"));
     say(
@@ -125,7 +125,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             error.render(false)
         )),
     }
-    print(&secrets::redact(&text))
+    print(secrets::redact(&text))
 }
 
 fn readable(found: Result<String, CommandError>) -> String {

@@ -298,7 +298,7 @@ impl WrittenFiles {
                 CommandError::caused(format!("cannot remove `{}`", file.display()), error)
             })?;
         } else if fs::symlink_metadata(file).is_ok() {
-            stream::err(&format!(
+            stream::err(format!(
                 "note: `{}` was changed by somebody else, and stays\n",
                 printable::line(&file.display().to_string())
             ));

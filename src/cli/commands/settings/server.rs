@@ -114,11 +114,11 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         None => server::required(globals)?,
     };
     if server.set_up(tenants)? {
-        globals.say(&format!(
+        globals.say(format!(
             "{server} is set up; let a role review with `GRANT glee_writer TO <role>`"
         ))
     } else {
-        globals.say(&format!("{server} was set up before"))
+        globals.say(format!("{server} was set up before"))
     }
     Ok(ExitReason::Clean)
 }

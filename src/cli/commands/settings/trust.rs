@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let store = Store::new(&places.state);
     if args.list {
         return if args.json {
-            print(&secrets::redact(&pretty(&store.list()?)))
+            print(secrets::redact(&pretty(&store.list()?)))
         } else {
             list(&store)
         };
@@ -69,10 +69,10 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             .transpose()?
             .unwrap_or(true);
         let shown = json!({ "trusted": trusted, "hash": hash, "runs": runs.unwrap_or_default() });
-        return print(&secrets::redact(&pretty(&shown)));
+        return print(secrets::redact(&pretty(&shown)));
     }
     let Some(content) = content else {
-        globals.say(&format!(
+        globals.say(format!(
             "{} runs nothing that needs trust",
             paths::PROJECT_FILE
         ));
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     if args.show {
         let state = if trusted { "trusted" } else { "not trusted" };
         let runs = content.runs.join("\n");
-        return print(&format!(
+        return print(format!(
             "{}\n{} ({state})\n",
             secrets::redact(&runs),
             content.hash
@@ -91,7 +91,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     store.trust(&places.root, &content)?;
     let root = places.root.display();
     let runs = content.runs.join("\n  ");
-    globals.say(&format!("trusted in {root}:\n  {runs}\n{}", content.hash));
+    globals.say(format!("trusted in {root}:\n  {runs}\n{}", content.hash));
     globals.say("next: glee review");
     Ok(ExitReason::Clean)
 }
@@ -105,7 +105,7 @@ fn list(store: &Store) -> CommandResult {
             .map(|run| format!("  {}\n", printable::line(run)))
             .collect();
         let runs = secrets::redact(&runs);
-        print(&format!(
+        print(format!(
             "{project}\n{runs}  {} since {}\n",
             record.hash, record.at
         ))?;

@@ -31,5 +31,5 @@ pub(crate) fn run(args: &Args) -> CommandResult {
     };
     let mut script = Vec::new();
     shell.write_registration(VARIABLE, "glee", "glee", "glee", &mut script)?;
-    print(&String::from_utf8_lossy(&script))
+    print(String::from_utf8_lossy(&script))
 }

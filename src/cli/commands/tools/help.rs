@@ -38,5 +38,5 @@ pub(crate) fn run(args: &Args, mut program: clap::Command) -> CommandResult {
     } else {
         command.render_long_help()
     };
-    print(&text.to_string())
+    print(text.to_string())
 }

@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Args, mut program: clap::Command) -> CommandResult {
     let mut text = Vec::new();
     clap_mangen::Man::new(page.clone()).render(&mut text)?;
     if !std::io::stdout().is_terminal() {
-        return print(&String::from_utf8_lossy(&text));
+        return print(String::from_utf8_lossy(&text));
     }
     // If `man` fails, the pager shows the long help, which has the same content as the page.
     if format(&text).is_err() {

@@ -83,7 +83,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 fn recorded(run: &str, policy: Policy, globals: &Globals) -> CommandResult {
     let (workspace, journal, run) = lookup::find(globals, run)?;
     print(
-        &view::decided_again(&workspace, &journal, &run, policy)?
+        view::decided_again(&workspace, &journal, &run, policy)?
             .iter()
             .map(pretty)
             .collect::<String>(),
@@ -114,7 +114,7 @@ fn not_findings(place: &str, why: &str) -> CommandError {
 fn read(text: &str, place: &str) -> Result<MergeInput, CommandError> {
     let input = merge_input::read(text).map_err(|error| not_findings(place, &error.to_string()))?;
     for problem in &input.problems {
-        stream::err(&format!("warning: {}\n", printable::line(problem)));
+        stream::err(format!("warning: {}\n", printable::line(problem)));
     }
     if !input.is_reviewed() {
         return Err(not_findings(place, "no reviewer states a result"));

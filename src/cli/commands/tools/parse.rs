@@ -79,7 +79,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         read(reader, args, globals.style_of(80)).map_err(|error| unreadable(&name, error))
     });
     let hint = "name a file with an agent's answer, or pipe one in: `glee parse < answer.txt`";
-    print(&text.map_err(|error| error.hint(hint))?)
+    print(text.map_err(|error| error.hint(hint))?)
 }
 
 fn read(input: impl BufRead, args: &Args, look: Style) -> io::Result<String> {

@@ -1,6 +1,6 @@
 //! `glee vote`: applies fixed rules to the votes of three voters, without calling agents.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::io::{self, BufRead, BufWriter, Write};
 use std::path::PathBuf;
@@ -68,7 +68,7 @@ struct Ballot {
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let mut lists = VoteLists::default();
     if !args.facet_priority.is_empty() {
-        lists.facet_priority = BTreeMap::new();
+        lists.facet_priority.clear();
         for (conflict, voters) in &args.facet_priority {
             lists
                 .facet_priority
@@ -318,19 +318,17 @@ impl Flags {
     fn by_tuple(&self) -> HashMap<&str, &str> {
         let mut types: HashMap<&str, Option<&str>> = HashMap::new();
         match self {
-            Self::List(flags) => flags.iter().for_each(|flag| {
-                types.extend(
-                    flag.tuple_ids
-                        .iter()
-                        .map(|id| (id.as_str(), flag.conflict_type.as_deref())),
-                );
-            }),
+            Self::List(flags) => {
+                for flag in flags {
+                    for id in &flag.tuple_ids {
+                        types.insert(id, flag.conflict_type.as_deref());
+                    }
+                }
+            }
             Self::ByTuple(flags) => {
-                types.extend(
-                    flags
-                        .iter()
-                        .map(|(id, conflict)| (id.as_str(), conflict.as_deref())),
-                );
+                for (id, conflict) in flags {
+                    types.insert(id, conflict.as_deref());
+                }
             }
         }
         types

@@ -169,7 +169,7 @@ fn text(
     if tokens > 0 {
         let tokens = format!(
             "{}, about {} tokens (estimated)",
-            size(bytes),
+            style::size(bytes as u64),
             style::thousands(tokens)
         );
         rows.push(("Prompts", tokens));
@@ -177,7 +177,10 @@ fn text(
     } else if bytes > 0 {
         rows.push((
             "Prompts",
-            format!("{}, for embedded agents, which cost nothing", size(bytes)),
+            format!(
+                "{}, for embedded agents, which cost nothing",
+                style::size(bytes as u64)
+            ),
         ));
     }
     if let Some(compare) = compare(plan, settings) {
@@ -257,10 +260,6 @@ fn short(id: &str) -> String {
     printable::line(&id[hash..]).chars().take(12).collect()
 }
 
-fn size(bytes: usize) -> String {
-    style::size(u64::try_from(bytes).unwrap_or(u64::MAX))
-}
-
 /// Formats the planned calls and their estimated cost, as in `120 calls, about $12.30 for the prompts`.
 pub(crate) fn calls_and_cost(asked: &[Preview]) -> String {
     let calls = count(asked.len(), "call");
@@ -324,7 +323,11 @@ fn details(plan: &Plan, previews: &[Preview]) -> String {
     for preview in previews {
         let what = match preview.asked {
             0 => "not called".to_owned(),
-            files => format!("{} in {}", count(files, "file"), size(preview.prompt_bytes)),
+            files => format!(
+                "{} in {}",
+                count(files, "file"),
+                style::size(preview.prompt_bytes as u64)
+            ),
         };
         let reused = preview.reused.iter().map(|from| {
             let mut files = count(from.files.len(), "file");

@@ -121,7 +121,7 @@ fn one(mut client: Client, args: &Args, kind: &str, globals: &Globals) -> Comman
     };
     if let Some((cycle, prompt)) = asked {
         let agent = printable::line(agent.as_deref().unwrap_or_default());
-        stream::out(&format!(
+        stream::out(format!(
             "{}\nAnswer with: glee emit note --agent {agent} --clarifies {cycle} --summary '<your answer>'\n",
             printable::block(&prompt).trim_end()
         ))?;
@@ -228,7 +228,7 @@ fn all(mut client: Client, path: &Path, globals: &Globals) -> CommandResult {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Err(cut_off(recorded)),
         copied => copied?,
     };
-    stream::err(&format!("{} recorded\n", style::count(recorded, "event")));
+    stream::err(format!("{} recorded\n", style::count(recorded, "event")));
     if refused > 0 {
         let last = printable::line(&last);
         let lines = match refused {

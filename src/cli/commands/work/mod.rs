@@ -1,11 +1,11 @@
 //! Commands that call agents or communicate with a running watch.
 
 pub(crate) mod consensus;
-pub(crate) mod dry_run;
+mod dry_run;
 pub(crate) mod emit;
 pub(crate) mod findings;
 pub(crate) mod gate;
-pub(crate) mod one_off;
+mod one_off;
 pub(crate) mod pr;
 pub(crate) mod review;
 pub(crate) mod steering;

@@ -26,17 +26,17 @@ use glee_workspace::{ControlFiles, SelectOptions, TargetSpec};
 const IGNORE: &str = ".gleeignore";
 
 /// The settings of the command line, as pairs of a dotted key and a value.
-pub(crate) type Flags = [(String, Value)];
+type Flags = [(String, Value)];
 
 /// Whether Glee runs in continuous integration. In continuous integration, a review can start before a person
 /// has read the change.
-pub(crate) fn is_ci() -> bool {
+fn is_ci() -> bool {
     std::env::var("CI").is_ok_and(|word| !matches!(word.as_str(), "" | "0" | "false"))
 }
 
 /// Whether a review compares a change with a base that the change cannot edit. A hook reviews what is about to leave
 /// the machine, so the last commit is the base of staged changes.
-pub(crate) fn has_base(spec: &TargetSpec, is_hook: bool) -> bool {
+fn has_base(spec: &TargetSpec, is_hook: bool) -> bool {
     match spec {
         TargetSpec::Base(_) | TargetSpec::Commit(_) | TargetSpec::Range(_) => true,
         TargetSpec::Staged => is_hook || is_ci(),

@@ -120,7 +120,7 @@ impl<'a> Worker<'a> {
                 count.fetch_add(1, Ordering::Relaxed);
             }
         });
-        globals.say(&format!("{name} takes runs from {server}"));
+        globals.say(format!("{name} takes runs from {server}"));
         let mut labels = args.labels.clone();
         labels.extend(sandbox::layers().landlock.then(|| SANDBOX.to_owned()));
         Ok(Self {
@@ -193,7 +193,7 @@ impl<'a> Worker<'a> {
             .stderr(errors.try_clone()?);
         let child = command.spawn()?;
         self.globals
-            .say(&format!("run {} begins", claim.run.short()));
+            .say(format!("run {} begins", claim.run.short()));
         self.running.push(Running {
             claim,
             child,
@@ -233,12 +233,12 @@ impl<'a> Worker<'a> {
                         None => "was interrupted".to_owned(),
                     };
                     let why = failed.iter().map(|why| format!(": {why}"));
-                    globals.say(&format!("run {id} {how}{}", why.collect::<String>()));
+                    globals.say(format!("run {id} {how}{}", why.collect::<String>()));
                     false
                 }
                 Err(error) if error.is_passing() => true,
                 Err(error) => {
-                    globals.say(&format!("run {id}: {error}"));
+                    globals.say(format!("run {id}: {error}"));
                     false
                 }
             }

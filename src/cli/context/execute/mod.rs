@@ -129,7 +129,7 @@ pub(crate) fn leave_out_runners(
     settings.review.runners.retain(|name, runner| {
         let found = programs.test_program(&runner.command, root);
         if let Err(why) = &found {
-            globals.say(&format!("note: no tests with the runner `{name}`: {why}"));
+            globals.say(format!("note: no tests with the runner `{name}`: {why}"));
         }
         found.is_ok()
     });
@@ -376,7 +376,7 @@ pub(crate) fn review<F: Future<Output = Result<EndedReview, RunError>>>(
 }
 
 /// Waits for the commands of the notifications, and prints their failures.
-pub(crate) fn warn(globals: &Globals, notifier: &Notifier) {
+fn warn(globals: &Globals, notifier: &Notifier) {
     notifier
         .finish()
         .iter()

@@ -76,7 +76,7 @@ impl RunReport<'_> {
             if left_out > 0 {
                 let findings = count(left_out, "finding");
                 let name = format.as_str();
-                globals.say(&format!(
+                globals.say(format!(
                     "note: the report `{name}` omits {findings} that are closed or have no location"
                 ));
             }
@@ -101,7 +101,7 @@ impl RunReport<'_> {
                     if path.is_file() {
                         let below = path.strip_prefix(globals.directory());
                         let name = printable::line(&below.unwrap_or(path).to_string_lossy());
-                        globals.say(&format!("Wrote {name} ({})", format.as_str()));
+                        globals.say(format!("Wrote {name} ({})", format.as_str()));
                     }
                     inside.extend(WrittenReport::of(*format, path, root, &text));
                 }
@@ -121,7 +121,7 @@ impl RunReport<'_> {
             && let Some(journal) = history::open_read_here(globals)?
             && let Err(error) = written::record(&journal.folder_of(&outcome.run), inside)
         {
-            globals.say(&format!(
+            globals.say(format!(
                 "note: reports in the tree cannot be recorded, so they can prevent a resume: {error}"
             ));
         }
@@ -177,7 +177,7 @@ impl RunReport<'_> {
                 }
             };
             let shown = path.display();
-            globals.say(&match browser::open(&path) {
+            globals.say(match browser::open(&path) {
                 Ok(()) => format!("note: the report opens in the browser: {shown}"),
                 Err(error) => {
                     format!("note: no browser can be started ({error}); open {shown} yourself")
@@ -199,6 +199,6 @@ fn summarise_job(globals: &Globals, text: &str) {
     };
     let opened = OpenOptions::new().create(true).append(true).open(path);
     if let Err(error) = opened.and_then(|mut file| writeln!(file, "{text}")) {
-        globals.say(&format!("note: the job summary cannot be written: {error}"));
+        globals.say(format!("note: the job summary cannot be written: {error}"));
     }
 }

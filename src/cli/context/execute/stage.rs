@@ -188,7 +188,7 @@ impl<'a> StageContext<'a> {
 
     pub(crate) fn finish(&self, outcome: StageOutcome) -> CommandResult {
         match self.format {
-            BasicFormat::Json => print(&pretty(&outcome))?,
+            BasicFormat::Json => print(pretty(&outcome))?,
             BasicFormat::Text | BasicFormat::Jsonl => {
                 self.report(std::slice::from_ref(&outcome))?
             }
@@ -198,7 +198,7 @@ impl<'a> StageContext<'a> {
 
     pub(crate) fn report(&self, outcomes: &[StageOutcome]) -> CommandResult {
         let style = self.globals.style();
-        print(&match self.format {
+        print(match self.format {
             BasicFormat::Text => outcomes
                 .iter()
                 .map(|outcome| report::text(style, outcome))

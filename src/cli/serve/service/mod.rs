@@ -63,7 +63,7 @@ pub(crate) fn run(globals: &Globals, listen: SocketAddr) -> CommandResult {
     let pages = match Proxy::of_environment()? {
         Some(proxy) => Some(Pages::new(globals, server, proxy)?),
         None => {
-            globals.say(&format!(
+            globals.say(format!(
                 "{} is not set, so the service shows no pages",
                 proxy::SECRET
             ));
@@ -80,7 +80,7 @@ pub(crate) fn run(globals: &Globals, listen: SocketAddr) -> CommandResult {
     let address = listener.local_addr()?;
     let terminal = Terminal::new(globals.screen());
     let (served, _) = execute::drive(Duration::MAX, &terminal, None, |stop| {
-        let told = stream::out(&format!("http://{address}/webhooks\n"));
+        let told = stream::out(format!("http://{address}/webhooks\n"));
         async move {
             told?;
             let listener = tokio::net::TcpListener::from_std(listener)?;

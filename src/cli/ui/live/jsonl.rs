@@ -22,7 +22,7 @@ impl JsonLines {
 impl EventSink for JsonLines {
     fn event(&mut self, event: &Event) {
         if self.failure.is_none() {
-            self.failure = stream::out(&json::line(event)).err();
+            self.failure = stream::out(json::line(event)).err();
         }
     }
 }

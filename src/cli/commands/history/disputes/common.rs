@@ -114,7 +114,7 @@ pub(crate) fn say_next(globals: &Globals, run: &RunId) -> Result<(), CommandErro
     if let Some(journal) = history::open_read_here(globals)?
         && let Some((command, purpose)) = view::after_ruling(run, &journal.events(run)?)
     {
-        globals.say(&format!("Next: `{command}` {purpose}"));
+        globals.say(format!("Next: `{command}` {purpose}"));
     }
     Ok(())
 }

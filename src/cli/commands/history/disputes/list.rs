@@ -118,7 +118,7 @@ pub(crate) fn run(args: &Filters, globals: &Globals) -> CommandResult {
     let older = rows.len() > args.recent as usize;
     rows.truncate(args.recent as usize);
     if args.output.json {
-        stream::out(&pretty(&Listing {
+        stream::out(pretty(&Listing {
             schema: 1,
             disputes: &rows,
             elsewhere: &shared,
@@ -141,9 +141,9 @@ pub(crate) fn run(args: &Filters, globals: &Globals) -> CommandResult {
         shared
             .iter_mut()
             .for_each(|shared| folder.dispute(&mut shared.record.dispute));
-        stream::out(&table(&rows, &shared, globals.table_style()))?;
+        stream::out(table(&rows, &shared, globals.table_style()))?;
         if !globals.quiet {
-            stream::err(&next_steps(&rows, older, args));
+            stream::err(next_steps(&rows, older, args));
         }
     }
     damage.map_or(Ok(ExitReason::Clean), Err)
@@ -155,7 +155,7 @@ fn everywhere(args: &Filters, filter: &DisputeFilter, globals: &Globals) -> Comm
     let older = disputes.len() > args.recent as usize;
     disputes.truncate(args.recent as usize);
     if args.output.json {
-        return print(&pretty(&json!({ "schema": 1, "disputes": disputes })));
+        return print(pretty(&json!({ "schema": 1, "disputes": disputes })));
     }
     if disputes.is_empty() {
         return print("No dispute matches.\n");
@@ -169,10 +169,10 @@ fn everywhere(args: &Filters, filter: &DisputeFilter, globals: &Globals) -> Comm
         let repository = printable::line(repository);
         [repository, number, opened, tag, ruling, by, finding]
     });
-    stream::out(&look.listing(heads.map(|head| look.faint(head)), rows, &[1]))?;
+    stream::out(look.listing(heads.map(|head| look.faint(head)), rows, &[1]))?;
     if older && !globals.quiet {
         let recent = args.recent.saturating_mul(5);
-        stream::err(&format!(
+        stream::err(format!(
             "Older disputes: `glee disputes --all --recent {recent}`\n"
         ));
     }

@@ -38,9 +38,9 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         return tell(globals, "No ruling in force concerns removed code.\n");
     }
     if args.dry_run {
-        return print(&list::table(&due, &[], globals.table_style()));
+        return print(list::table(&due, &[], globals.table_style()));
     }
     let disputes: Vec<_> = due.into_iter().map(|row| (row.number, row.run)).collect();
     let ended = history::open(globals, &workspace)?.end_rulings(&disputes)?;
-    print(&format!("Ended {}.\n", style::count(ended, "ruling")))
+    print(format!("Ended {}.\n", style::count(ended, "ruling")))
 }

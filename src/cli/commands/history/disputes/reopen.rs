@@ -30,15 +30,15 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let headline = printable::line(&record.dispute.finding.headline());
     tell(
         globals,
-        &format!("{headline}\n  Dispute {number} is open again.\n"),
+        format!("{headline}\n  Dispute {number} is open again.\n"),
     )?;
     let id = DisputeId::of(&record.run, record.dispute.finding.id);
     let shared = rulings::path(place::workspace(globals)?.root(), &id);
     if shared.exists() {
-        globals.say(&format!(
+        globals.say(format!(
             "note: the ruling applies in other clones while `{FOLDER}/{id}.yml` exists"
         ));
     }
-    globals.say(&format!("Next: `glee disputes resolve {number}`"));
+    globals.say(format!("Next: `glee disputes resolve {number}`"));
     Ok(ExitReason::Clean)
 }

@@ -127,7 +127,7 @@ fn rule(
     let workspace = place::workspace(globals)?;
     let mut journal = history::open(globals, &workspace)?;
     let run = decision.record(&workspace, &mut journal, number, disposition, person)?;
-    tell(globals, &format!("{headline}\n  {sentence}\n"))?;
+    tell(globals, format!("{headline}\n  {sentence}\n"))?;
     common::say_next(globals, &run)
 }
 
@@ -183,7 +183,7 @@ fn settle(
         let (settled, stopped) =
             execute::settle(&context, workspace, settings, agents, &run, numbers, judges)?;
         for dispute in &settled {
-            stream::out(&line(dispute))?;
+            stream::out(line(dispute))?;
             if dispute.is_open() {
                 exit = exit.strongest(ExitReason::DisputeOpen);
             }

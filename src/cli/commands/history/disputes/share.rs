@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     }
     tell(
         globals,
-        &due.iter()
+        due.iter()
             .map(|(number, ruling)| line(*number, ruling))
             .collect::<String>(),
     )?;
@@ -133,7 +133,7 @@ fn form(
     };
     if let (Ruler::Human(person), Some(_)) = (&settlement.by, &args.by) {
         let person = printable::line(&person.to_string());
-        globals.say(&format!(
+        globals.say(format!(
             "note: {person} ruled on dispute {number}, so `--by` does not apply to it"
         ));
     }
@@ -183,7 +183,7 @@ fn write(
         };
         written += usize::from(did == "written");
         let file = format!("{FOLDER}/{}.yml", ruling.id);
-        tell(globals, &format!("Dispute {number}: {file}, {did}\n"))?;
+        tell(globals, format!("Dispute {number}: {file}, {did}\n"))?;
     }
     if written > 0 {
         let files = style::count(written, "file");
@@ -192,7 +192,7 @@ fn write(
         } else {
             "rulings apply only in git repositories"
         };
-        globals.say(&format!("Next: commit {files}; {binds}"));
+        globals.say(format!("Next: commit {files}; {binds}"));
     }
     Ok(())
 }

@@ -78,46 +78,41 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         Some(Err(error)) => return Err(damage.unwrap_or_else(|| error.into())),
         None => return Err(unknown(&args.dispute).into()),
     };
-    let (record, source) = match &found {
-        FoundDispute::Own(record) => (&**record, None),
-        FoundDispute::Shared(shared) => (&shared.record, Some(shared.source.as_str())),
+    let (mut record, source) = match found {
+        FoundDispute::Own(record) => (*record, None),
+        FoundDispute::Shared(shared) => (shared.record, Some(shared.source)),
     };
     let id = DisputeId::of(&record.run, record.dispute.finding.id);
     let workspace = place::workspace(globals).ok();
-    let mut code = code(record, source.is_some(), workspace.as_ref(), globals);
-    let demonstrations = code.demonstrated.clone();
-    let requested = code.requested.clone();
+    let mut code = code(&record, source.is_some(), workspace.as_ref(), globals);
+    if !args.output.json
+        && let Some(workspace) = &workspace
+    {
+        let folder = place::work_folder(globals, workspace);
+        folder.dispute(&mut record.dispute);
+        code.finding
+            .iter_mut()
+            .chain(&mut code.cited)
+            .for_each(|excerpt| folder.path(&mut excerpt.file));
+    }
     let shown = Shown {
         schema: 1,
         id,
-        record,
-        source,
+        record: &record,
+        source: source.as_deref(),
         supersedes,
         superseded_by,
-        demonstrations: &demonstrations,
-        requested: requested.as_ref(),
+        demonstrations: &code.demonstrated,
+        requested: code.requested.as_ref(),
     };
     if args.output.json {
-        stream::out(&pretty(&shown))?;
+        stream::out(pretty(&shown))?;
     } else {
         let path = workspace
             .as_ref()
             .map(|workspace| rulings::path(workspace.root(), &shown.id));
         let is_shared = path.is_some_and(|path| path.exists());
-        let mut record = shown.record.clone();
-        if let Some(workspace) = &workspace {
-            let folder = place::work_folder(globals, workspace);
-            folder.dispute(&mut record.dispute);
-            code.finding
-                .iter_mut()
-                .chain(&mut code.cited)
-                .for_each(|excerpt| folder.path(&mut excerpt.file));
-        }
-        let shown = Shown {
-            record: &record,
-            ..shown
-        };
-        stream::out(&Page::of(&shown, &code, is_shared, globals.table_style()))?;
+        stream::out(Page::of(&shown, &code, is_shared, globals.table_style()))?;
     }
     damage.map_or(Ok(ExitReason::Clean), Err)
 }

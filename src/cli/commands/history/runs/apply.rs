@@ -93,7 +93,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let id = run.short();
     match changes {
         WorktreeState::None => {
-            stream::err(&format!("The coder of run {id} changed nothing.\n"));
+            stream::err(format!("The coder of run {id} changed nothing.\n"));
             return Ok(ExitReason::Clean);
         }
         WorktreeState::Dropped => {
@@ -117,7 +117,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         only,
     };
     let plan = workspace.plan_apply(&run, &options, &state_dir)?;
-    stream::out(&undo::listing(
+    stream::out(undo::listing(
         globals.style(),
         Direction::Apply,
         &plan,
@@ -130,7 +130,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let Applied { done, left } = workspace.apply(&run, &options, &state_dir)?;
     if !done.conflicts.is_empty() {
         stream::out("No file was changed.\n")?;
-        stream::err(&format!(
+        stream::err(format!(
             "hint: apply the other files by their paths (`glee runs apply {id} PATH`), or take the coder's versions with \
              `glee runs apply {id} --force` (copies of yours are kept)\n"
         ));
@@ -142,14 +142,14 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         journal.append(&run, RunEvent::RunApplied { files, left })?;
     }
     worktrees::remove_unneeded(&workspace, &journal, &run, &state_dir)?;
-    stream::out(&summary(done.files, done.merged, left))?;
+    stream::out(summary(done.files, done.merged, left))?;
     if left > 0 {
-        stream::err(&format!(
+        stream::err(format!(
             "hint: to apply the rest: `glee runs apply {id}`; to forget it: `glee runs drop {id}`\n"
         ));
     }
     if files > 0 {
-        stream::err(&format!(
+        stream::err(format!(
             "hint: to take the changes back: `glee runs undo {id}`\n"
         ));
     }
@@ -190,7 +190,7 @@ pub(crate) fn forget(args: &DropArgs, globals: &Globals) -> CommandResult {
     workspace.remove_worktree(&run, &state_dir)?;
     // Beside the run, what killed processes left is cleared.
     worktrees::sweep(&workspace, &journal, &state_dir)?;
-    globals.say(&format!(
+    globals.say(format!(
         "run {} has no worktree any more, and what was only there is forgotten",
         run.short()
     ));

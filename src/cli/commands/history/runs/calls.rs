@@ -31,7 +31,7 @@ pub(crate) fn run(globals: &Globals, text: &str, only: Option<&str>, json: bool)
         .collect();
     match (only, wanted.as_slice()) {
         (Some(only), []) => return Err(unknown(&run, only, &calls)),
-        (None, []) if !json => stream::err(&format!("No call of run {} is stored.\n", run.short())),
+        (None, []) if !json => stream::err(format!("No call of run {} is stored.\n", run.short())),
         _ => {}
     }
     if json {
@@ -39,11 +39,11 @@ pub(crate) fn run(globals: &Globals, text: &str, only: Option<&str>, json: bool)
             .iter()
             .map(|(name, call)| in_json(&folder, name, call))
             .collect();
-        return print(&pretty(&json!({ "schema": 1, "run": run, "calls": calls })));
+        return print(pretty(&json!({ "schema": 1, "run": run, "calls": calls })));
     }
     let style = globals.table_style();
     for (name, call) in wanted {
-        stream::out(&shown(style, &folder, name, call))?;
+        stream::out(shown(style, &folder, name, call))?;
     }
     Ok(ExitReason::Clean)
 }

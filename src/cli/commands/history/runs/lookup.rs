@@ -211,27 +211,27 @@ pub(crate) fn recall(
 }
 
 /// A run that goes on in its tree.
-pub(crate) struct Reopened {
+pub(crate) struct ContinuedRun {
     pub(crate) recalled: Recalled,
     pub(crate) tree: RunTree,
     pub(crate) reports: ReportsInTree,
 }
 
 /// Recalls a run that goes on. Fails if it was undone, or if its tree has changed since.
-pub(crate) fn reopen(
+pub(crate) fn continue_run(
     globals: &Globals,
     workspace: Workspace,
     journal: &Journal,
     run: &RunId,
     named: Option<Route>,
-) -> Result<Reopened, CommandError> {
+) -> Result<ContinuedRun, CommandError> {
     let recalled = recall(globals, workspace, journal, run, named)?;
     let events = &recalled.events;
     refuse_undone(events, run)?;
     let home = Arc::clone(&recalled.workspace);
     let tree = RunTree::of_run(globals, home, journal, run, &recalled.plan, events)?;
     let reports = refuse_changed(&tree.workspace, &journal.folder_of(run), events, run)?;
-    Ok(Reopened {
+    Ok(ContinuedRun {
         recalled,
         tree,
         reports,
@@ -362,7 +362,7 @@ fn refuse_changed(
         return Ok(ReportsInTree { reports });
     }
     for change in changes.iter().filter_map(|change| change.diff.as_deref()) {
-        stream::err(&printable::block(change));
+        stream::err(printable::block(change));
     }
     let files = changes
         .iter()

@@ -19,7 +19,7 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use crate::cli::CommandError;
-use crate::cli::commands::history::runs::lookup::{Recalled, Reopened, find, table};
+use crate::cli::commands::history::runs::lookup::{ContinuedRun, Recalled, find, table};
 use crate::cli::commands::work::findings::fix;
 use crate::cli::context::{
     CommandContext, CommandResult, Globals, JsonFlag, Outputs, ROUTES, ReportOutputs, RunArg,
@@ -216,19 +216,19 @@ fn diff(globals: &Globals, text: &str, output: &JsonFlag) -> CommandResult {
         if let Some(worktree) = &outcome.worktree {
             form["worktree"] = json!(worktree);
         }
-        return print(&pretty(&form));
+        return print(pretty(&form));
     }
     if outcome.changes.is_empty() {
-        stream::err(&format!("Run {} changed no file.\n", run.short()));
+        stream::err(format!("Run {} changed no file.\n", run.short()));
     }
     for change in &outcome.changes {
         match &change.diff {
-            Some(diff) => stream::out(&printable::block(diff))?,
+            Some(diff) => stream::out(printable::block(diff))?,
             None => {
                 let file = printable::line(&change.file);
                 let added = change.added;
                 let removed = change.removed;
-                stream::out(&format!(
+                stream::out(format!(
                     "{file}: +{added} -{removed} (not text, or too large to keep)\n"
                 ))?;
             }
@@ -260,7 +260,7 @@ fn wait_for_reset(globals: &Globals, text: &str) -> Result<(), CommandError> {
     };
     let left = || Duration::try_from(reset.duration_since(Timestamp::now())).ok();
     if left().is_some() {
-        globals.say(&format!(
+        globals.say(format!(
             "run {} is resumed at {}; Ctrl-C ends the wait, and nothing is lost",
             run.short(),
             style::moment(reset)
@@ -274,11 +274,11 @@ fn wait_for_reset(globals: &Globals, text: &str) -> Result<(), CommandError> {
 
 fn resume(globals: &Globals, text: &str, named: Option<Route>, outputs: &Outputs) -> CommandResult {
     let (workspace, journal, run) = find(globals, text)?;
-    let Reopened {
+    let ContinuedRun {
         recalled,
         tree,
         reports,
-    } = lookup::reopen(globals, workspace, &journal, &run, named)?;
+    } = lookup::continue_run(globals, workspace, &journal, &run, named)?;
     drop(journal);
     let Recalled {
         settings,

@@ -89,7 +89,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             }
         }
     };
-    print(&match pruned.runs {
+    print(match pruned.runs {
         0 => "Nothing to prune.\n".to_owned(),
         runs => format!(
             "Pruned {}: {} free.\n",

@@ -77,7 +77,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     };
     report.write(globals, &outputs, workspace.root())?;
     let run = run.short();
-    stream::err(&match replayed.differences.as_slice() {
+    stream::err(match replayed.differences.as_slice() {
         [] => {
             format!(
                 "Run {run} decided again, with the same result. No agent was called, nothing was changed.\n"

@@ -77,7 +77,7 @@ fn review(
 fn print_events(events: &[Event]) -> std::io::Result<()> {
     events
         .iter()
-        .try_for_each(|event| stream::out(&json_line(event)))
+        .try_for_each(|event| stream::out(json_line(event)))
 }
 
 /// Finds the stages and checkpoints that were run with `text` as the value of the option `--id`, and returns the
@@ -137,7 +137,7 @@ fn show_others(
         }
         Format::Json | Format::Text if is_stage => {
             let outcomes = runs.iter().map(|run| consensus::recorded(journal, run));
-            return print(&match outcomes.collect::<Result<Vec<_>, _>>()?.as_slice() {
+            return print(match outcomes.collect::<Result<Vec<_>, _>>()?.as_slice() {
                 several if outputs.stdout == Format::Text => several
                     .iter()
                     .map(|outcome| stage::text(globals.style(), outcome))
@@ -160,5 +160,5 @@ pub(crate) fn log(globals: &Globals, text: &str) -> CommandResult {
         CommandError::usage(format!("the log of run {} cannot be read: {}: {error}", run.short(), path.display()))
             .hint("choose a newer run: early versions of Glee wrote no log, and `glee runs prune` deletes logs")
     })?;
-    print(&printable::block(&String::from_utf8_lossy(&text)))
+    print(printable::block(&String::from_utf8_lossy(&text)))
 }

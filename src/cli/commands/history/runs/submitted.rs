@@ -84,7 +84,7 @@ pub(crate) fn wait(
     } else if failed.is_none() {
         let id = run.short();
         let repository = printable::line(&repository);
-        globals.say(&format!(
+        globals.say(format!(
             "note: run {id} is of the repository `{repository}`; `glee runs show {id}` prints its report there"
         ));
     }
@@ -110,11 +110,11 @@ pub(crate) fn stop(globals: &Globals, queue: &mut dyn Queue, run: &RunId) -> Com
             .first()
             .is_none_or(|run| matches!(run.state, SubmissionState::Ended { .. }));
         if is_over {
-            globals.say(&format!("run {id} has been stopped"));
+            globals.say(format!("run {id} has been stopped"));
             return Ok(ExitReason::Clean);
         }
         if began.elapsed() >= PATIENCE {
-            globals.say(&format!(
+            globals.say(format!(
                 "run {id} ends when its worker renews its lease; `glee runs --all` shows it"
             ));
             return Ok(ExitReason::Clean);

@@ -91,14 +91,14 @@ fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
     let state_dir = place::state_dir()?;
     let _lock = workspace.lock(&state_dir, &run)?;
     if !called_coder {
-        stream::err(&format!(
+        stream::err(format!(
             "Run {} changed nothing: it called no coder. Nothing to undo.\n",
             run.short()
         ));
         return Ok(ExitReason::Clean);
     }
     if view::is_never_applied(&journal.events(&run)?) {
-        stream::err(&format!(
+        stream::err(format!(
             "The changes of run {0} are only in its worktree. Nothing to undo; `glee runs drop {0}` forgets them.\n",
             run.short()
         ));
@@ -126,9 +126,9 @@ fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
         Workspace::plan_undo
     };
     let plan = planned(&workspace, &run, &options, &state_dir)?;
-    stream::out(&listing(globals.style(), direction, &plan, &run))?;
+    stream::out(listing(globals.style(), direction, &plan, &run))?;
     if args.dry_run {
-        stream::out(&format!(
+        stream::out(format!(
             "{}No file was changed: this is a dry run.\n",
             nothing(args.redo, &plan, was_undone)
         ))?;
@@ -170,7 +170,7 @@ fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
     } else {
         &text
     })?;
-    stream::err(&hints(args.redo, &undone, &run));
+    stream::err(hints(args.redo, &undone, &run));
     Ok(exit(&undone.conflicts, &undone.new))
 }
 
@@ -364,7 +364,7 @@ fn restore(globals: &Globals, found: &Found, folder: &Path) -> CommandResult {
     let into = globals.directory().join(folder);
     let files = style::count(workspace.restore(run, &place::state_dir()?, &into)?, "file");
     let place = printable::line(&into.to_string_lossy());
-    print(&format!(
+    print(format!(
         "Wrote {files} as they were before the run to {place}.\n"
     ))
 }

@@ -131,7 +131,7 @@ pub(crate) fn stop(args: &StopArgs, globals: &Globals) -> CommandResult {
         }
         std::thread::sleep(STEP);
     }
-    globals.say(&format!(
+    globals.say(format!(
         "run {id} has been stopped; go on with `glee runs resume {id}`"
     ));
     Ok(ExitReason::Clean)

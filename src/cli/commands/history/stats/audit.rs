@@ -84,7 +84,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         drawn: sample.disputes.clone(),
     };
     if sample.disputes.is_empty() || args.dry_run {
-        return print(&if args.output.json {
+        return print(if args.output.json {
             report.json(None)
         } else {
             report.text(globals.style(), None)
@@ -115,7 +115,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         async move { audit::start(setup, &templates, sample).await }
     })?;
     let outcome = outcome?;
-    print(&if args.output.json {
+    print(if args.output.json {
         report.json(Some(&outcome))
     } else {
         report.text(globals.style(), Some(&outcome))

@@ -27,7 +27,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         Some(journal) => stats::deadlocks(&journal)?,
         None => stats::Deadlocks::default(),
     };
-    print(&if args.output.json {
+    print(if args.output.json {
         report::deadlocks_json(&found)
     } else {
         report::deadlocks(&found, globals.table_style())

@@ -140,7 +140,7 @@ fn show(args: &Args, globals: &Globals, found: &ReviewStatistics) -> CommandResu
         return Ok(ExitReason::Clean);
     }
     if args.output.json {
-        return print(&pretty(found));
+        return print(pretty(found));
     }
     let style = globals.style();
     Viewer::new(globals, false).show(&match &found.calls {

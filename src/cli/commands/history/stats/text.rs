@@ -44,12 +44,8 @@ pub(crate) fn statistics(style: Style, found: &ReviewStatistics) -> String {
             block(&mut out, style, &format!("{what} {name}"), measures);
         }
         if list.len() > MOST {
-            let more = thousands((list.len() - MOST) as u64);
-            let _ = writeln!(
-                out,
-                "\n{}",
-                style.faint(format!("and {more} more: `glee stats --json`"))
-            );
+            out.push('\n');
+            more(&mut out, style, "", list.len());
         }
     }
     agreements(
@@ -221,13 +217,15 @@ fn agreements(out: &mut String, style: Style, title: &str, pairs: Option<&[PairA
         plotted(out, style, widths, "  agreed", *agreed);
     }
     if pairs.len() > MOST {
-        let more = thousands((pairs.len() - MOST) as u64);
-        let _ = writeln!(
-            out,
-            "{}",
-            style.faint(format!("  and {more} more: `glee stats --json`"))
-        );
+        more(out, style, "  ", pairs.len());
     }
+}
+
+/// Appends how many of `all` entries are not shown.
+fn more(out: &mut String, style: Style, indent: &str, all: usize) {
+    let more = thousands((all - MOST) as u64);
+    let line = style.faint(format!("{indent}and {more} more: `glee stats --json`"));
+    let _ = writeln!(out, "{line}");
 }
 
 fn values(share: Share) -> Option<(f64, f64, f64)> {

@@ -78,8 +78,8 @@ pub(crate) fn print_settings(args: &PrintArgs, globals: &Globals) -> CommandResu
         HookMode::Warn => "",
         HookMode::Block => " --mode block",
     };
-    globals.say(&format!("add this to `{}`:", args.host.settings_file()));
-    print(&pretty(&args.host.snippet(options)))
+    globals.say(format!("add this to `{}`:", args.host.settings_file()));
+    print(pretty(&args.host.snippet(options)))
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
@@ -88,7 +88,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         json!({})
     });
     // The host may have closed the pipe already.
-    drop(stream::out(&format!("{answer}\n")));
+    drop(stream::out(format!("{answer}\n")));
     Ok(ExitReason::Clean)
 }
 
@@ -344,7 +344,7 @@ impl SessionFile {
 }
 
 /// Adds a line to the log of the hooks. Where the log cannot be written, nobody can be told.
-pub(crate) fn note(text: &str) {
+fn note(text: &str) {
     let written = place::state_dir().ok().map(|state_dir| -> io::Result<()> {
         private::folder(&folder(&state_dir))?;
         let path = folder(&state_dir).join("log");

@@ -146,12 +146,12 @@ pub(crate) fn install(args: &Args, globals: &Globals) -> CommandResult {
             None => path.display().to_string(),
         }
     });
-    globals.say(&format!(
+    globals.say(format!(
         "installed `{own}` (mode `{}`)",
         args.options.mode.word()
     ));
     if files.earlier.symlink_metadata().is_ok() {
-        globals.say(&format!(
+        globals.say(format!(
             "the earlier hook is kept as `{earlier}` and runs first"
         ));
     }
@@ -162,7 +162,7 @@ pub(crate) fn install(args: &Args, globals: &Globals) -> CommandResult {
     if workspace.root().join(".jj").is_dir() {
         globals.say("note: Jujutsu runs no hooks; the hook runs only when you use git");
     }
-    globals.say(&format!(
+    globals.say(format!(
         "skip the hook once with `{}`; remove the hook with `glee hook uninstall {name}`",
         hook.skip()
     ));
@@ -242,19 +242,19 @@ pub(crate) fn uninstall(args: &UninstallArgs, globals: &Globals) -> CommandResul
             )));
         }
         None => {
-            globals.say(&format!("the hook `{name}` is not installed"));
+            globals.say(format!("the hook `{name}` is not installed"));
             return Ok(ExitReason::Clean);
         }
     }
     let failed = |error| CommandError::caused(format!("cannot remove the hook `{own}`"), error);
     if has_earlier {
         fs::rename(&files.earlier, &files.own).map_err(failed)?;
-        globals.say(&format!(
+        globals.say(format!(
             "removed the hook `{name}`; the earlier hook is restored"
         ));
     } else {
         fs::remove_file(&files.own).map_err(failed)?;
-        globals.say(&format!("removed the hook `{name}`"));
+        globals.say(format!("removed the hook `{name}`"));
     }
     Ok(ExitReason::Clean)
 }

@@ -79,13 +79,13 @@ fn decide(args: &Args, globals: &Globals, worst: ExitReason) -> ExitReason {
     match args.options.mode {
         _ if worst == ExitReason::Clean => {}
         HookMode::Warn => {
-            globals.say(&format!(
+            globals.say(format!(
                 "glee: the {operation} goes on, because the hook has the mode `warn`"
             ));
             return ExitReason::Clean;
         }
         HookMode::Block => {
-            globals.say(&format!(
+            globals.say(format!(
                 "glee: the {operation} is refused; skip the hook once: {}",
                 args.hook.skip()
             ));
@@ -98,7 +98,7 @@ fn decide(args: &Args, globals: &Globals, worst: ExitReason) -> ExitReason {
 fn is_in_operation(globals: &Globals, workspace: &Workspace) -> bool {
     let operation = workspace.git_operation();
     if let Some(operation) = operation {
-        globals.say(&format!(
+        globals.say(format!(
             "glee: the hook reviews nothing during a {operation}"
         ));
     }
@@ -155,7 +155,7 @@ fn pushed(args: &Args, globals: &Globals) -> Result<Vec<Vec<String>>, CommandErr
     for pushed in refs(variable)? {
         match workspace.pushed_commits(&remote, &pushed)? {
             PushedCommits::Nothing => {}
-            PushedCommits::Other => globals.say(&format!(
+            PushedCommits::Other => globals.say(format!(
                 "glee: `{}` is not a branch, so the hook does not review it",
                 printable::line(&pushed.remote_ref)
             )),
@@ -203,6 +203,6 @@ fn reason(result: CommandResult, globals: &Globals) -> ExitReason {
         Ok(reason) => return reason,
         Err(error) => error,
     };
-    stream::err(&error.render(globals.color_stderr()));
+    stream::err(error.render(globals.color_stderr()));
     error.exit()
 }

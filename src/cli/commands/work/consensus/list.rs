@@ -47,5 +47,5 @@ pub(crate) fn run(args: &StageFilters, globals: &Globals) -> CommandResult {
         ]
     });
     let heads = ["ID", "STAGE", "STARTED", "ENDED"];
-    print(&globals.table_style().listing(heads, rows, &[]))
+    print(globals.table_style().listing(heads, rows, &[]))
 }

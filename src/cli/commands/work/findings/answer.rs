@@ -94,7 +94,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         evidence: evidence.into_iter().map(Into::into).collect(),
     };
     for settled in &answered {
-        globals.say(&printable::line(&settled.finding.headline()));
+        globals.say(printable::line(&settled.finding.headline()));
     }
     let RunFindings {
         workspace,

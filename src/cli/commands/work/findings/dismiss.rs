@@ -141,11 +141,11 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     }
     for id in &ids {
         let headline = found.finding(*id)?.finding.headline();
-        tell(globals, &format!("{}\n", printable::line(&headline)))?;
+        tell(globals, format!("{}\n", printable::line(&headline)))?;
     }
     for number in numbers {
         let sentence = decision::sentence(number, &disposition, args.until, &given.person.name);
-        tell(globals, &format!("  {sentence}\n"))?;
+        tell(globals, format!("  {sentence}\n"))?;
     }
     let outcome = found.outcome();
     let mut findings = ids.iter().map(|id| outcome.finding(*id));

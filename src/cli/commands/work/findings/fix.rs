@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{RunFindings, RunOption, finding_word, implemented, ruled};
-use crate::cli::commands::history::runs::lookup::{self, Recalled, Reopened};
+use crate::cli::commands::history::runs::lookup::{self, ContinuedRun, Recalled};
 use crate::cli::context::{
     CommandContext, CommandError, CommandResult, Globals, Outputs, ReportOutputs, execute,
 };
@@ -68,7 +68,7 @@ pub(crate) fn run_all(globals: &Globals, run: &str, outputs: &Outputs) -> Comman
         .map(ToString::to_string)
         .collect::<Vec<_>>()
         .join(" ");
-    globals.say(&format!(
+    globals.say(format!(
         "The run continues as with `glee fix {names} --run {run}`"
     ));
     hand_over(globals, found, findings, outputs)
@@ -98,7 +98,7 @@ fn hand_over(
         .try_for_each(|finding| refuse_settled(finding, found.outcome().dispute_of(finding)))?;
     found.require_end()?;
     for settled in &settled {
-        globals.say(&printable::line(&settled.finding.headline()));
+        globals.say(printable::line(&settled.finding.headline()));
     }
     let reviewed = &found.recorded.reviewed;
     let mut files: Vec<_> = settled
@@ -116,11 +116,11 @@ fn hand_over(
         run,
         ..
     } = found;
-    let Reopened {
+    let ContinuedRun {
         recalled,
         tree,
         reports,
-    } = lookup::reopen(globals, workspace, &journal, &run, None)?;
+    } = lookup::continue_run(globals, workspace, &journal, &run, None)?;
     drop(journal);
     let Recalled {
         settings,

@@ -44,8 +44,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             let why = printable::line(&why);
             CommandError::usage(format!("`{path}` is not written: {why}"))
         })?;
-        stream::out(&format!("{path}\n"))?;
-        globals.say(&format!(
+        stream::out(format!("{path}\n"))?;
+        globals.say(format!(
             "The test of the {}: {}. It is new and not staged: read it before you commit it.",
             one.by, one.result
         ));

@@ -77,7 +77,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         hidden: hidden.len(),
     };
     if args.output.json {
-        return print(&pretty(&listing));
+        return print(pretty(&listing));
     }
     if !args.format.is_empty() {
         return report(
@@ -106,7 +106,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     }
     viewer.show(&text)?;
     if let Some(TreeFinding { settled, .. }) = listing.findings.first() {
-        globals.say(&format!(
+        globals.say(format!(
             "Next: `glee show {}` shows a finding",
             settled.finding.id
         ));

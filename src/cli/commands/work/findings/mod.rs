@@ -18,7 +18,7 @@ use glee_workspace::root::Workspace;
 // This struct has no doc comment, because clap would use the comment as the help of every command that flattens
 // the struct.
 #[derive(Debug, clap::Args)]
-pub(crate) struct RunOption {
+struct RunOption {
     /// The run that raised the finding: the run's id, the first or last digits of the id, or `last` [default: the newest
     /// run that raised the finding]
     #[arg(long, value_name = "RUN")]
@@ -138,7 +138,7 @@ fn known(globals: &Globals, journal: &Journal, word: &str) -> Result<FindingId, 
     match (journal.find_problem(word), FindingId::parse(word)) {
         (Ok(NamedProblem { id, alias }), _) => {
             if let Some(alias) = alias {
-                globals.say(&format!("note: {alias} is the same problem as {id}"));
+                globals.say(format!("note: {alias} is the same problem as {id}"));
             }
             Ok(id)
         }

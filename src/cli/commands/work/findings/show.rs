@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let finding = found.finding(ids[0])?;
     let about = found.outcome().dispute_of(finding);
     if args.output.json {
-        return print(&pretty(&Shown {
+        return print(pretty(&Shown {
             schema: 1,
             run: &found.run,
             finding,
@@ -91,7 +91,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         None => String::new(),
     };
     if let Some(next) = view::next(finding, &found.run, &of_run) {
-        globals.say(&format!("Next: {next}"));
+        globals.say(format!("Next: {next}"));
     }
     Ok(ExitReason::Clean)
 }

@@ -63,13 +63,13 @@ pub(crate) fn apply(
     }
     host.check(request, &publication.check)?;
     if let Some(there) = several(unapplied.doubled, "comment is there", "comments are there") {
-        globals.say(&format!(
+        globals.say(format!(
             "note: {there} twice, because the host or the token is not able to delete comments"
         ));
     }
     let left = unapplied.open + unapplied.resolved;
     if let Some(threads) = several(left, "thread has", "threads have") {
-        globals.say(&format!(
+        globals.say(format!(
             "note: {threads} the wrong state, because the host or the token is not able to resolve threads; change the state \
              on the page of the pull request"
         ));
@@ -111,7 +111,7 @@ fn one_by_one(
                 refused += 1;
                 let path = printable::line(&comment.path);
                 let why = printable::line(&why);
-                globals.say(&format!(
+                globals.say(format!(
                     "note: the host refused a comment on `{path}`: {why}"
                 ));
             }

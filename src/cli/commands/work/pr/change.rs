@@ -42,7 +42,7 @@ impl PullRequestChange {
         found
             .notices
             .iter()
-            .for_each(|notice| globals.say(&format!("note: {}", printable::line(notice))));
+            .for_each(|notice| globals.say(format!("note: {}", printable::line(notice))));
         Ok(Self {
             on_host,
             commits,

@@ -158,12 +158,20 @@ fn opened(
     }) {
         return Ok(Some(dispute.clone()));
     }
-    let record = dispute_of(session, finding)
-        .map(|number| journal.dispute(number))
-        .transpose()?
-        .flatten();
-    let dispute = record.map(|record| record.dispute);
+    let dispute = record_of(session, journal, finding)?.map(|record| record.dispute);
     Ok(dispute.filter(|dispute| is_for(dispute, comments)))
+}
+
+/// Returns the record of the dispute about `finding`.
+fn record_of(
+    session: &RequestSession,
+    journal: &Journal,
+    finding: &SettledFinding,
+) -> Result<Option<DisputeRecord>, CommandError> {
+    match dispute_of(session, finding) {
+        Some(number) => Ok(journal.dispute(number)?),
+        None => Ok(None),
+    }
 }
 
 fn is_for(dispute: &Dispute, comments: &[String]) -> bool {
@@ -363,28 +371,19 @@ fn reopened(
     settled: &SettledFinding,
     evidence: &[Untrusted],
 ) -> Result<Option<EarlierDispute>, CommandError> {
-    let Some(record) = dispute_of(session, settled)
-        .map(|number| journal.dispute(number))
-        .transpose()?
-        .flatten()
-    else {
+    let Some(DisputeRecord { mut dispute, .. }) = record_of(session, journal, settled)? else {
         return Ok(None);
     };
-    let rationale = record
-        .dispute
-        .rulings
-        .last()
-        .map(|last| last.ruling.rationale.clone())
-        .unwrap_or_default();
+    let last = dispute.rulings.pop();
     Ok(Some(EarlierDispute {
-        dispute: record.dispute.number.into(),
+        dispute: dispute.number.into(),
         relation: Relation::Reopens {
             evidence: evidence.to_vec(),
         },
-        title: record.dispute.finding.raw.title.clone(),
-        disposition: record.dispute.disposition.clone(),
+        title: dispute.finding.raw.title,
+        disposition: dispute.disposition,
         new_tag: None,
-        rationale,
+        rationale: last.map_or_else(Untrusted::default, |last| last.ruling.rationale),
     }))
 }
 

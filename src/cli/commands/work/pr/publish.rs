@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     if args.dry_run {
         let known = conversation::known(&session, globals)?;
         let publication = session.with_review(&known, plan);
-        stream::out(&described(&publication, globals.table_style().width))?;
+        stream::out(described(&publication, globals.table_style().width))?;
         return Ok(ExitReason::Clean);
     }
     publish(&mut session, None, globals)
@@ -92,7 +92,7 @@ pub(crate) fn publish_review(
     // Glee publishes a review only after its run has ended. The user can resume a run that was stopped or that
     // used up its budget.
     if exit.is_unfinished() {
-        globals.say(&format!(
+        globals.say(format!(
             "note: the review is not published on {}, because it has not ended",
             change.on_host.name()
         ));
@@ -103,7 +103,7 @@ pub(crate) fn publish_review(
     } = change;
     let request = on_host.host.request().map_err(failed)?;
     if request.head.id != commits.head {
-        globals.say(&format!(
+        globals.say(format!(
             "note: {} has a new head commit, so this review is not published; the review of the new commit is",
             on_host.name()
         ));
@@ -132,12 +132,12 @@ pub(crate) fn publish(
     publication
         .notices
         .iter()
-        .for_each(|notice| globals.say(&format!("note: {}", printable::line(notice))));
+        .for_each(|notice| globals.say(format!("note: {}", printable::line(notice))));
     match apply::apply(&session.on_host, &publication, globals) {
         Ok(unapplied) => {
             let text = published(session, &decided, &apply::summary(&publication, unapplied));
             match shown {
-                None | Some(Format::Text) => drop(tell(globals, &format!("{text}\n"))?),
+                None | Some(Format::Text) => drop(tell(globals, format!("{text}\n"))?),
                 Some(_) => globals.say(&text),
             }
         }
@@ -184,7 +184,7 @@ fn annotate(
     globals: &Globals,
 ) -> Result<(), CommandError> {
     let is_printed = shown.is_some_and(|shown| shown != Format::Text);
-    globals.say(&format!(
+    globals.say(format!(
         "note: nothing more is published on {}, because the token is not allowed to write ({}){}",
         session.on_host.name(),
         printable::line(&error.to_string()),
@@ -227,7 +227,7 @@ pub(crate) fn reported_exit(exit: ExitReason, mode: PrMode, globals: &Globals) -
     } else {
         "a dispute is open"
     };
-    globals.say(&format!(
+    globals.say(format!(
         "note: {what}; the exit code is 0, because `pr.mode` is `warn`"
     ));
     ExitReason::Clean

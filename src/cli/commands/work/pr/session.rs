@@ -20,7 +20,7 @@ pub(crate) struct RequestSession {
     pub(crate) plan: Plan,
     pub(crate) settings: PrSettings,
     pub(crate) files: Vec<ChangedFile>,
-    pub(crate) conversation: Conversation,
+    conversation: Conversation,
     pub(crate) outcome: Outcome,
     pub(crate) sources: Sources,
     pub(crate) workspace: Workspace,

@@ -172,7 +172,7 @@ impl Subject {
             && let Ok(Some(nearer)) = self.workspace.branch_between(base)
         {
             let nearer = printable::line(&nearer);
-            globals.say(&format!(
+            globals.say(format!(
                 "note: `{nearer}` lies between `{}` and this branch, so its commits are reviewed too; \
                  `--base {nearer}` leaves them out",
                 printable::line(base)
@@ -432,7 +432,7 @@ struct PlannedReview<'a> {
 
 impl PlannedReview<'_> {
     fn dry_run(&self, format: BasicFormat, plan: &mut Plan) -> CommandResult {
-        print(&self.render(format, self.globals.style(), plan)?.0)
+        print(self.render(format, self.globals.style(), plan)?.0)
     }
 
     /// Returns the plan as text or JSON, and its calls.

@@ -38,11 +38,11 @@ pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let mut queue = server.queue()?;
     queue.submit(&names, &run, &submission, args.urgent)?;
     if args.wait {
-        globals.say(&format!("run {} is submitted", run.short()));
+        globals.say(format!("run {} is submitted", run.short()));
         return submitted::wait(globals, queue.as_mut(), &run, None, &outputs, &args.filter);
     }
     let id = run.short();
-    print(&match outputs.stdout {
+    print(match outputs.stdout {
         Format::Json => pretty(&json!({ "schema": 1, "run": run })),
         Format::Jsonl => json_line(&json!({ "schema": 1, "run": run })),
         _ if globals.quiet => format!("{id}\n"),

@@ -120,7 +120,7 @@ fn show_reply(globals: &Globals, reply: Option<CommandReply>) -> CommandResult {
 
 fn show(globals: &Globals, report: &WatchReport) -> ExitReason {
     if !globals.quiet {
-        stream::err(&format!(
+        stream::err(format!(
             "{}\n",
             watch_status::line(globals.screen().style(), report)
         ));

@@ -150,9 +150,9 @@ pub(crate) fn run(args: &WatchOptions, globals: &Globals) -> CommandResult {
     })?;
     let ended = ended?;
     if args.report.format == BasicFormat::Json {
-        stream::out(&pretty(&ended.standing))?;
+        stream::out(pretty(&ended.standing))?;
     } else if args.report.format == BasicFormat::Text && !globals.quiet {
-        stream::err(&format!(
+        stream::err(format!(
             "{}\n",
             watch_status::line(globals.screen().style(), &ended.standing)
         ));
