@@ -32,7 +32,7 @@ use glee_store::history::store::HISTORIES;
 use glee_system::{log, private};
 
 /// Review code with several AI coding agents and settle their disagreements
-#[derive(Debug, Parser)]
+#[derive(Parser)]
 #[command(
     name = "glee",
     version,
@@ -46,7 +46,7 @@ struct Cli {
     command: Command,
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Subcommand)]
 enum Command {
     Init(people::init::Args),
     Connect(people::connect::Args),

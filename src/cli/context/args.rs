@@ -111,7 +111,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
 // The structs below have no doc comments, because clap would use a doc comment as the help of every command that
 // flattens the struct.
 
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 pub(crate) struct ReportFormat {
     /// The format of the report
     #[arg(long, value_parser = one_of(BASIC_FORMATS), value_name = "FORMAT", default_value = "text",
@@ -122,7 +122,7 @@ pub(crate) struct ReportFormat {
     json: bool,
 }
 
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct ReportOutputs {
     /// The format of the report, and optionally a file for the report instead of standard output (repeatable)
@@ -200,7 +200,7 @@ fn names_no_file(
     error
 }
 
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 pub(crate) struct JsonFlag {
     /// Print JSON instead of text
     #[arg(long)]
@@ -217,14 +217,14 @@ impl JsonFlag {
     }
 }
 
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 pub(crate) struct RunArg {
     /// The run's id, the first or last digits of the id, or `last` for the newest run
     #[arg(value_name = "RUN", default_value = "last")]
     pub(crate) run: String,
 }
 
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 pub(crate) struct ReasonFlag {
     /// The reason for your decision, to be recorded in the history
     #[arg(
@@ -236,7 +236,7 @@ pub(crate) struct ReasonFlag {
     pub(crate) reason: String,
 }
 
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, clap::Args)]
 pub(crate) struct UserFlag {
     /// Use the user's configuration file instead of the project's file
     #[arg(long)]

@@ -12,7 +12,7 @@ use glee_model::domain::RunId;
 use glee_protocol::{secrets, text::printable};
 use glee_store::history::submission::CarriedRun;
 
-#[derive(Debug, Clone, Default, clap::Args)]
+#[derive(Clone, Default, clap::Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Globals {
     /// Use this folder as the current folder
@@ -47,7 +47,7 @@ pub(crate) struct Globals {
     pub(crate) fence: Option<i32>,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Default, ValueEnum)]
 pub(crate) enum ColorChoice {
     #[default]
     Auto,

@@ -31,7 +31,7 @@ pub(crate) fn session_variables() -> impl Iterator<Item = &'static str> {
 }
 
 // The struct has no doc comment, because clap would use the comment as the help of the commands.
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 pub(crate) struct ByFlag {
     /// The name of the person who rules (required without a terminal) [default: the name in git]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]

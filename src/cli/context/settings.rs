@@ -12,7 +12,7 @@ use glee_store::config::files::paths;
 use glee_store::config::settings::{Settings, UiSettings};
 use glee_store::config::{self, ConfigSources, Loaded, UntrustedConfig};
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Places {
     pub(crate) root: PathBuf,
     /// `None` if the user has no home folder.

@@ -7,7 +7,7 @@ use crate::cli::context::{CommandResult, Globals, number};
 use crate::cli::serve;
 
 /// Show runs, findings and disputes in a browser, and settle disputes there
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 Glee prints an address with a secret token. A browser can open the page only on this computer and only with \
 the token. The page shows the events of running reviews as they happen. Ctrl-C ends the server, and the \

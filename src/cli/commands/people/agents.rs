@@ -23,7 +23,7 @@ use glee_store::config::programs;
 use glee_workflows::review;
 
 /// List connected agents, or check each with a call
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 Glee prints the version of each supported program, and marks missing programs.
 
@@ -47,7 +47,7 @@ pub(crate) struct Args {
     command: Option<Command>,
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Subcommand)]
 enum Command {
     /// List the connected agents (the default command)
     List(JsonFlag),
@@ -107,7 +107,7 @@ fn list(output: &JsonFlag, globals: &Globals) -> CommandResult {
 }
 
 /// A program that Glee can call.
-#[derive(Debug, Serialize)]
+#[derive(Serialize)]
 struct KnownProgram<'a> {
     name: &'a str,
     /// Whether the program itself was tested, or follows its documentation.
@@ -163,7 +163,7 @@ fn print_json(value: &impl Serialize) -> CommandResult {
 }
 
 /// Omits the agent's environment variables, because their values may be secret.
-#[derive(Debug, Serialize)]
+#[derive(Serialize)]
 struct Row<'a> {
     name: &'a AgentName,
     role: Role,
@@ -179,7 +179,7 @@ struct Row<'a> {
     missing: Option<Missing>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Serialize)]
 struct Missing {
     error: String,
     hint: Option<String>,

@@ -25,7 +25,7 @@ pub(super) const NO_AGENT: &str =
 const AT_ONCE: usize = 8;
 
 /// One agent in the output of `--json`.
-#[derive(Debug, Serialize)]
+#[derive(Serialize)]
 struct CheckedAgent<'a> {
     name: &'a AgentName,
     role: Role,

@@ -17,7 +17,7 @@ use glee_store::config::settings::Settings;
 use glee_workflows::review::plan;
 
 /// Connect an agent in a role
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
   glee connect claude --role coder --domain backend,rust

@@ -7,7 +7,7 @@ use glee_store::config::files::paths;
 use glee_store::config::{self, Owner};
 
 /// Remove a connected agent
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "Example:\n  glee disconnect claude-judge")]
 pub(crate) struct Args {
     /// The agent: its full name, its program, or the first letters of its name

@@ -15,7 +15,7 @@ use glee_store::config::programs;
 use glee_store::config::schema::BUILTINS;
 
 /// Find installed agents and connect them
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   glee init
@@ -36,7 +36,7 @@ const MOST_REVIEWERS: usize = 3;
 
 /// The agents that Glee suggests for each role. Each name is the name of a program or of an embedded agent, and
 /// is valid as an argument of `glee connect`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Assignment {
     coder: Option<String>,
     reviewers: Vec<String>,

@@ -15,7 +15,7 @@ use glee_store::config::choices::Sandbox;
 use glee_store::config::settings::Settings;
 use glee_store::config::{self, Loaded};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum State {
     Good,
@@ -24,7 +24,7 @@ enum State {
     Bad,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Serialize)]
 pub(super) struct DoctorCheck {
     name: String,
     state: State,

@@ -20,7 +20,7 @@ use glee_store::config::schema::{self, SettingKey};
 use glee_store::config::{self, Loaded, Origin, Setting, opposite_lists, tags_without};
 
 /// Read and change settings
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   glee config set review.on_dispute.default judge
@@ -35,7 +35,7 @@ pub(crate) struct Args {
     command: Command,
 }
 
-#[derive(Debug, clap::Subcommand)]
+#[derive(clap::Subcommand)]
 enum Command {
     /// Print the value of a key, or all values of a section
     #[command(after_help = "Example:\n  glee config get review.on_dispute.default")]

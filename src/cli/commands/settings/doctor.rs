@@ -21,7 +21,7 @@ use glee_protocol::{secrets, text::printable};
 use glee_store::config::{self, Loaded, Origin};
 
 /// Check the setup, and print data for a bug report
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 Environment variables, including variables from the configuration, are listed without values.
 

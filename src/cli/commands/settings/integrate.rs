@@ -14,7 +14,7 @@ use glee_protocol::text::printable;
 use glee_system::private;
 
 /// Install Glee's skill, commands and MCP server into an agent
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 Glee writes a plug-in into its state folder and has the agent's own command install it; the agent then starts `glee mcp` \
 itself. For opencode, and for other agents \

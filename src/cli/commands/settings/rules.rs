@@ -7,7 +7,7 @@ use clap::Subcommand;
 use crate::cli::context::JsonFlag;
 
 /// List and test the embedded reviewer's rules
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "Examples:
   glee rules list
   glee rules test tests/labelled --min-precision 0.9 --min-recall 0.7")]
@@ -16,7 +16,7 @@ pub(crate) struct Args {
     action: Action,
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Subcommand)]
 enum Action {
     /// List the packaged rules and the project's rules (`.glee/rules/*.yml`)
     #[command(after_help = "Examples:

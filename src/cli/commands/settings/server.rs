@@ -8,7 +8,7 @@ use crate::cli::context::{CommandError, CommandResult, Globals, server};
 use glee_model::domain::ExitReason;
 
 /// Set up a PostgreSQL database for the histories of many machines
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   glee server init postgres://postgres@db/glee     create the tables and roles of Glee
@@ -22,7 +22,7 @@ pub(crate) struct Args {
     command: Command,
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Subcommand)]
 enum Command {
     /// Create the tables and the roles `glee_writer` and `glee_reader` in a database
     #[command(after_help = "\
@@ -74,7 +74,7 @@ of `glee_reader`. The address is that of the setting `server`, with a role that 
 }
 
 /// A number, or `None` for any number.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 struct Bound<T>(Option<T>);
 
 fn bound<T: FromStr>(text: &str, is_valid: fn(&T) -> bool) -> Option<Bound<T>> {

@@ -10,7 +10,7 @@ use glee_store::config::files::paths;
 use glee_store::config::trust::Store;
 
 /// Allow this project's configuration to run programs
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   glee trust --show

@@ -6,7 +6,7 @@ use crate::cli::context::{CommandError, CommandResult, print};
 use crate::cli::parser::complete::VARIABLE;
 
 /// Print shell completions
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 The script runs `glee` to list the runs, disputes, agents and keys of the current project. The script works \
 only with this version of Glee, so load the script each time the shell starts.

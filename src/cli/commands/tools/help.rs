@@ -6,7 +6,7 @@ use crate::cli::parser::overview;
 use glee_store::config;
 
 /// Print this help, that of a command, or all commands
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "Examples:\n  glee help --all\n  glee help runs undo")]
 pub(crate) struct Args {
     /// Print all commands

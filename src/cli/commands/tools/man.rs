@@ -8,7 +8,7 @@ use crate::cli::ui::pager::Pager;
 use glee_model::domain::ExitReason;
 
 /// Show the manual page
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 On a terminal, `man` formats the page, and a pager shows the page: the program in `GLEE_PAGER`, else the \
 program in `PAGER`, else `less`. If the output is a file or a pipe, Glee prints the roff source of the manual \

@@ -20,7 +20,7 @@ use glee_workspace::code::{anchors::Blocks, citation};
 use glee_workspace::root::Workspace;
 
 /// Merge findings of several reviewers into one answer, offline
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 Glee reads the findings of reviewers as JSON: {\"model\", \"file\", \"findings\": [{\"severity\", \"confidence\",
  \"line\", \"title\", \"description\", \"suggestion\", \"cwe\"}], \"code\": {PATH: TEXT}}, several objects in \

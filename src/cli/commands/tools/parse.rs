@@ -21,7 +21,7 @@ use glee_protocol::replies::{recheck, ruling};
 use glee_protocol::text::printable;
 
 /// Print an agent's answer as Glee parses it
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 An answer is complete if the last line contains the nonce of the request and the correct number of items. \
 Without --nonce, Glee accepts any nonce.
@@ -49,7 +49,7 @@ pub(crate) struct Args {
     format: ParsedFormat,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Kind {
     /// A reviewer's findings
     Review,
@@ -61,7 +61,7 @@ enum Kind {
     Recheck,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ParsedFormat {
     /// The answer as one JSON object
     Json,

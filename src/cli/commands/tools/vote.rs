@@ -15,7 +15,7 @@ use glee_model::rules::votes::vote::{Version, Vote, VoteAction, VoteLists, Voter
 use glee_protocol::text::printable;
 
 /// Apply fixed rules to the votes of three voters
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 The input is `{\"actions_by_tuple\": {ID: {\"A\": VOTE, \"B\": VOTE, \"C\": VOTE}}, \"conflict_flags\": \
 FLAGS}`. A VOTE is `{\"action_type\": \"KEEP|DROP|FLIP|FLAG|MERGE\", \"reason_code\": ..., \"new_value\": ...}`; \

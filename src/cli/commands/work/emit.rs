@@ -23,7 +23,7 @@ use glee_workflows::watch::socket::protocol::{self, KEY, WatchCommand};
 use glee_workflows::watch::status::WatchReport;
 
 /// Send an agent's event, such as a milestone or a blocker, to the watch
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 The events milestone, blocker and request_review start a review by the other agents. The review starts after a \
 short delay, so that one review covers several events. The events note and done start no review. The event is \

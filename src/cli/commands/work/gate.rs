@@ -11,7 +11,7 @@ use glee_workflows::consensus::{self, NextStep};
 
 /// Have three or more agents answer questions about the requirements, and let a person answer if the agents
 /// disagree
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
@@ -32,12 +32,12 @@ pub(crate) struct Args {
     ask: Ask,
 }
 
-#[derive(Debug, clap::Subcommand)]
+#[derive(clap::Subcommand)]
 enum Command {
     Answer(Answer),
 }
 
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 struct Ask {
     /// The checkpoint: pre-planning, post-plan or post-tasks
     #[arg(value_name = "CHECKPOINT", required = true)]
@@ -50,7 +50,7 @@ struct Ask {
 }
 
 /// Answer a question that waits for a person
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 struct Answer {
     /// The name of the recorded run or pipeline (its `--id`)
     #[arg(value_name = "ID")]

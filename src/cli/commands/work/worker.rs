@@ -32,7 +32,7 @@ use glee_system::lease::{self, Moment};
 use glee_workspace::MirrorTree;
 
 /// Take submitted reviews from the server and run them
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 A worker fetches the commits of a run with this machine's git, and asks the agents of this machine's configuration and of \
 the project's. SIGTERM lets it end its runs and take no other one; a second SIGTERM gives them to other workers. The \

@@ -23,7 +23,7 @@ use glee_workflows::review::{self, RunSetup};
 use glee_workflows::run::ports::Prompter;
 use glee_workspace::root::Workspace;
 
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 pub(crate) struct StageRequest {
     /// The name under which Glee records the run (the same name resumes an interrupted run)
     #[arg(long, value_name = "ID")]

@@ -16,7 +16,7 @@ use glee_store::config::files::rulings::FOLDER;
 use glee_workflows::review::disputes::rulings::{SharedRulings, succession};
 
 /// Check the files with shared rulings in `.glee/rulings`
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 Glee reads the files in `.glee/rulings`, and reports an error for each invalid file. Glee prints a warning for \
 each ruling that has expired, that a later ruling replaces, or whose code was removed.

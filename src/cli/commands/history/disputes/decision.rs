@@ -14,7 +14,7 @@ use glee_store::history::{GivenRuling, Journal};
 use glee_workspace::code::cited;
 use glee_workspace::root::Workspace;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RulingChoice {
     /// The AI judge rules on the dispute
     Judge,
@@ -26,7 +26,7 @@ pub(crate) enum RulingChoice {
     Dismiss,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DismissalKind {
     /// The finding is wrong
     Refuted,
@@ -44,7 +44,7 @@ pub(crate) enum DismissalKind {
 
 /// A person's ruling, as entered in command-line options or form fields. The values are not validated yet and
 /// can contradict each other.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(crate) struct RulingInput<'a> {
     pub(crate) word: Option<RulingChoice>,
     pub(crate) kind: Option<DismissalKind>,

@@ -21,7 +21,7 @@ use glee_store::history::SharedDispute;
 use glee_store::history::queries::rows::{DisputeFilter, DisputeRecord, DisputeRow, RulingFilter};
 use glee_store::history::shared_log::LoggedDispute;
 
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 pub(crate) struct Filters {
     /// List only the N newest disputes
     #[arg(long, value_name = "N", default_value_t = 20, allow_negative_numbers = true, value_parser = number::<u32>(1, u64::MAX))]

@@ -14,7 +14,7 @@ mod verify;
 use crate::cli::context::{CommandResult, Globals};
 
 /// List, show, settle and verify disputes
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "Examples:
@@ -33,7 +33,7 @@ pub(crate) struct Args {
     list: list::Filters,
 }
 
-#[derive(Debug, clap::Subcommand)]
+#[derive(clap::Subcommand)]
 enum Command {
     /// List disputes (the default command)
     List(list::Filters),

@@ -6,7 +6,7 @@ use crate::cli::style;
 use glee_store::history::queries::rows::{DisputeFilter, DisputeRow};
 
 /// End rulings on code that was removed from the tree
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 Glee ends each ruling whose code is no longer in any file of the tree. The history keeps the ruling, and `glee \
 disputes reopen` opens the dispute again. Run this command on the main branch, because on another branch Glee \

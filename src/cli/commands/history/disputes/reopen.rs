@@ -9,7 +9,7 @@ use glee_protocol::text::printable;
 use glee_store::config::files::rulings::{self, FOLDER};
 
 /// Revoke the ruling of a settled dispute, and open the dispute again
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 The history keeps the earlier rulings.
 

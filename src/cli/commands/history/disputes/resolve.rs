@@ -20,7 +20,7 @@ use glee_store::history::JournalError;
 use glee_store::history::queries::rows::DisputeFilter;
 
 /// Settle an open dispute by your ruling or by the judge's ruling
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "Examples:
   glee disputes resolve 7              show the finding, the code and the objection, and choose
   glee disputes resolve 7 judge        ask the judge

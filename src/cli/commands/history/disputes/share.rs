@@ -15,7 +15,7 @@ use glee_workflows::review;
 use glee_workspace::root::Workspace;
 
 /// Write rulings to files that apply in other clones and in CI
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 Glee writes each ruling to the file `.glee/rulings/<id>.yml`. When this file is on the base branch, the ruling \
 applies in every clone and in CI. A ruling that closes a security finding applies only if the file contains \

@@ -27,7 +27,7 @@ use glee_workspace::root::Workspace;
 const WIDEST: usize = 100;
 
 /// Show the finding, objection and rulings of a dispute
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "Examples:
   glee disputes show 7
   glee disputes show 5f3a91c2   show the dispute whose id begins with these digits")]

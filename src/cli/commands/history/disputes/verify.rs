@@ -6,7 +6,7 @@ use glee_model::domain::ExitReason;
 use glee_protocol::text::printable;
 
 /// Check that no record of the history was changed, removed or moved
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(
     after_help = "Exit codes: 0 the history is intact, 7 the history was altered.
 Glee prints the hash of the last record. If you store this hash outside of the history, you can detect a \

@@ -13,7 +13,7 @@ use glee_workspace::root::Workspace;
 use glee_workspace::{Applied, Forced, UndoOptions};
 
 /// Bring the changes that the coder made in a run's worktree into this tree
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 What you changed meanwhile is kept: Glee merges it with the coder's changes. If both changed the same lines of a \
 file, no file is changed, and the exit code is 3. `glee runs undo` takes the applied changes back. A finding such as \
@@ -36,7 +36,7 @@ pub(crate) struct Args {
 }
 
 /// Forget the changes that the coder made in a run's worktree, and remove the worktree
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 Changes that were applied stay in your tree. A dropped run cannot be resumed; its findings and rulings remain.
 

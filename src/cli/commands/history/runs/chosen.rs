@@ -10,7 +10,7 @@ use glee_protocol::text::printable;
 use glee_workspace::git::path_bytes;
 use glee_workspace::root::Workspace;
 
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 pub(super) struct ChosenChanges {
     /// The id of the run, then only these files, folders and findings of it. Without an id, `undo` takes the last run that
     /// changed something, and `apply` the last run

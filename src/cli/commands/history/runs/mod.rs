@@ -34,7 +34,7 @@ use glee_workflows::review;
 use glee_workflows::review::recorded::view::{self, Recorded};
 
 /// List, show, undo, resume, wait for and stop runs
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   glee runs                  list the newest runs of this repository
@@ -61,7 +61,7 @@ pub(crate) struct Args {
     list: RunFilters,
 }
 
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 struct RunFilters {
     /// List only the N newest runs
     #[arg(long, value_name = "N", default_value_t = 20, allow_negative_numbers = true, value_parser = number::<u32>(0, u64::MAX))]
@@ -73,7 +73,7 @@ struct RunFilters {
     output: JsonFlag,
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Subcommand)]
 enum Command {
     /// List the newest runs (the default command)
     List(RunFilters),

@@ -11,7 +11,7 @@ use glee_store::history::queries::rows::{OtherRunRow, RunRow};
 use glee_workflows::review::{self, Pruned};
 
 /// Delete stored code and answers of old runs, but keep findings and rulings
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 Glee deletes the stored data of old runs: the trees for `glee runs undo`, the reviewed code, the prompts and \
 the raw answers. Glee also deletes the prompts and raw answers of old stages and audits. Findings, parsed \

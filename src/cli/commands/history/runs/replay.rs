@@ -15,7 +15,7 @@ use glee_store::config::{self, ConfigSources};
 use glee_workflows::review;
 
 /// Compute the decisions of a recorded run again, optionally by other rules, without calling agents
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 Glee repeats the decisions of the run with the recorded answers of agents and people: which findings are \
 merged, mandatory or disputed, and how each dispute ends. Without options, Glee uses the recorded settings of \

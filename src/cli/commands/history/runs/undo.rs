@@ -18,7 +18,7 @@ use glee_workspace::root::Workspace;
 use glee_workspace::{Forced, UndoConflict, UndoEffect, UndoOptions, UndoPlan, Undone};
 
 /// Undo the changes that the coder made in a run
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 Glee first lists the effect of the undo on each file. For each file that the coder changed, Glee restores the \
 version from before the run. If you changed the file after the coder, Glee keeps your changes and removes only \
@@ -183,7 +183,7 @@ pub(super) fn exit(conflicts: &[UndoConflict], new: &[String]) -> ExitReason {
 }
 
 /// Which way the changes of a coder go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub(super) enum Direction {
     Undo,
     Redo,

@@ -14,7 +14,7 @@ use glee_store::history::store::Journal;
 use glee_workflows::review::recorded::view;
 
 /// Wait until a run has ended, print its report, and exit as the run did
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   glee runs wait                       wait for the newest run
@@ -35,7 +35,7 @@ pub(crate) struct Args {
 }
 
 /// End a run that works, as Ctrl-C does: its agents end, and the run can be resumed
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   glee runs stop 5f3a91c2

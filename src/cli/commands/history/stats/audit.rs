@@ -26,7 +26,7 @@ use glee_workflows::review::{Rest, RunSetup};
 use glee_workflows::run::budget;
 
 /// Ask another judge about a random sample of dismissed findings
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 The judge gets the recorded code and both sides of each dispute, but no earlier ruling. The sample excludes \
 findings that this judge has dismissed, and dismissals that have expired. The audit changes no ruling. \

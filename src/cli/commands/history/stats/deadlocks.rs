@@ -6,7 +6,7 @@ use glee_model::domain::ExitReason;
 use glee_workflows::consensus::stats;
 
 /// Print how often stages of `glee consensus` end in a deadlock, by stage and by agent
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 A deadlock is a conflict that only a person can end. Glee's specification allows a deadlock rate of at most 5%.
 

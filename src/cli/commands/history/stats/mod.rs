@@ -24,7 +24,7 @@ use glee_store::history::queries::measures::Sums;
 use glee_store::history::{Journal, JournalError};
 
 /// Print statistics of recorded runs
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "\
@@ -61,13 +61,13 @@ pub(crate) struct Args {
     output: JsonFlag,
 }
 
-#[derive(Debug, clap::Subcommand)]
+#[derive(clap::Subcommand)]
 enum Command {
     Audit(audit::Args),
     Deadlocks(deadlocks::Args),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum By {
     /// The agents that raised the findings
     Reviewer,

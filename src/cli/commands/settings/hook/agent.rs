@@ -27,7 +27,7 @@ use glee_store::config::schema::units;
 use glee_system::private;
 
 /// Review what an agent changed when it ends its turn (a hook of the agent runs this command)
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 The hook reads the JSON of the agent from standard input and reviews what changed since the last review of its session, \
 with `glee review --quick`. In the mode `block`, it hands back the mandatory findings that are open, so that the agent \
@@ -57,7 +57,7 @@ pub(crate) struct Args {
 }
 
 /// Print the settings with which an agent runs the hook
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 Glee edits no settings of an agent. Codex skips a hook without a word until you trust it: open `/hooks` in Codex.
 
@@ -290,7 +290,7 @@ fn text_of(file: &mut File) -> io::Result<String> {
 }
 
 /// What the hook remembers of a session.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 struct KnownSession {
     /// How often findings were handed back.
     rounds: u32,

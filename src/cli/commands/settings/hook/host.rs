@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::cli::context::Words;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AgentHost {
     Claude,
     Codex,
@@ -31,7 +31,7 @@ const HOST_LIMIT: u64 = 300;
 const OWN_LIMIT: &str = "280s";
 
 /// The session that ends a turn.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub(crate) struct HostSession {
     pub(crate) id: String,
     /// The folder in which the agent works, if the host names it.

@@ -13,7 +13,7 @@ use glee_model::domain::ExitReason;
 use glee_workspace::{HooksFolder, Workspace};
 
 /// Install a hook of git that reviews commits or pushes
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 Glee writes the hook to the folder that git uses (`git rev-parse --git-path hooks`). If the folder already contains a \
 hook of this name, Glee keeps this earlier hook, which then runs first. To change the options, install the hook again.
@@ -35,7 +35,7 @@ pub(crate) struct Args {
 }
 
 /// Remove a hook of Glee, and restore the earlier hook
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   glee hook uninstall pre-commit")]

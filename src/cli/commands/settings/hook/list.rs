@@ -11,7 +11,7 @@ use super::script;
 use crate::cli::context::{CommandError, CommandResult, Globals, JsonFlag, place};
 use glee_protocol::text::printable;
 
-#[derive(Debug, Serialize)]
+#[derive(Serialize)]
 struct InstalledHook {
     hook: Hook,
     path: PathBuf,
@@ -22,7 +22,7 @@ struct InstalledHook {
     earlier: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum HookState {
     Missing,

@@ -15,7 +15,7 @@ use clap::Subcommand;
 use crate::cli::context::{CommandResult, Globals, JsonFlag};
 
 /// Let a hook of git review each commit or push, or a hook of an agent each turn
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 The hook `pre-commit` reviews the staged changes quickly, with one reviewer and one round. The hook `post-commit` \
 reviews the new commits in the background, and `glee findings` lists what came of it. The hook `pre-push` \
@@ -35,7 +35,7 @@ pub(crate) struct Args {
     command: Command,
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Subcommand)]
 enum Command {
     Install(install::Args),
     Uninstall(install::UninstallArgs),

@@ -102,7 +102,7 @@ impl HookMode {
 }
 
 // The struct has no doc comment, because clap would use the comment as the help of the commands.
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, clap::Args)]
 pub(crate) struct HookOptions {
     /// Whether git continues after a review with findings, or after a failed review
     #[arg(long, value_parser = one_of(MODES), value_name = "MODE", default_value = "warn")]

@@ -16,7 +16,7 @@ use glee_store::config::schema::units;
 use glee_workspace::{PushedCommits, PushedRef, Workspace};
 
 /// Run the review of a hook (git runs this command)
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 The hook `pre-push` reads the pushed refs from standard input (git's lines `<local ref> <local id> <remote ref> \
 <remote id>`) or from the variables of the program pre-commit. Deleted branches and tags are not reviewed. During a merge, \

@@ -15,7 +15,6 @@ use glee_protocol::text::printable;
 const COMMANDS: usize = 16;
 
 /// How a command ended.
-#[derive(Debug)]
 pub(super) struct EndedCommand {
     /// The exit code; -1 after a signal.
     pub(super) code: i32,
@@ -37,7 +36,7 @@ impl EndedCommand {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Commands {
     globals: Vec<String>,
     directory: PathBuf,

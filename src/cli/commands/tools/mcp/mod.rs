@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Serve reviews to an agent by the Model Context Protocol (stdio)
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 An agent starts this command and calls the tools `review_start`, `review_wait`, `findings`, `answer`, `disputes` and \
 `await_ruling`. They do what `glee review`, `glee runs wait`, `glee findings`, `glee answer` and `glee disputes` do. The agent \
@@ -26,7 +26,7 @@ Examples:
   codex mcp add glee -- glee mcp")]
 pub(crate) struct Args {}
 
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct StartArgs {
     /// Review all committed and uncommitted changes since this branch left this revision
@@ -41,7 +41,7 @@ struct StartArgs {
     paths: Vec<String>,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct WaitArgs {
     /// The id that `review_start` or `answer` returned
@@ -55,7 +55,7 @@ fn wait_seconds() -> u64 {
     45
 }
 
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct FindingsArgs {
     /// Only findings in these files and folders
@@ -66,7 +66,7 @@ struct FindingsArgs {
     severities: Vec<String>,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct AnswerArgs {
     /// The number of the finding, such as `F12`
@@ -79,7 +79,7 @@ struct AnswerArgs {
     evidence: Vec<String>,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
 enum GivenAnswer {
@@ -98,11 +98,11 @@ impl GivenAnswer {
     }
 }
 
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct DisputesArgs {}
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct RulingArgs {
     /// The number of the dispute
@@ -113,7 +113,7 @@ struct RulingArgs {
 }
 
 /// What a person answers.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 struct GivenDecision {
     /// enforce: the finding has to be implemented; dismiss: it need not; later: leave the dispute open
     ruling: DecisionWord,
@@ -122,7 +122,7 @@ struct GivenDecision {
     reason: String,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
 enum DecisionWord {
@@ -131,13 +131,13 @@ enum DecisionWord {
     Later,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct StartedRun {
     /// The id of the run, for `review_wait`
     run: String,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 struct RunState {
     run: String,
     /// Whether the run still works; wait again
@@ -154,7 +154,7 @@ struct RunState {
     notes: String,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct OpenFinding {
     id: String,
     tag: String,
@@ -173,7 +173,7 @@ struct OpenFinding {
     dispute: Option<Value>,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Findings {
     findings: Vec<OpenFinding>,
     /// Where the coder of the run worked, if not in this tree
@@ -181,12 +181,12 @@ struct Findings {
     worktree: Option<Value>,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Disputes {
     disputes: Vec<OpenDispute>,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct OpenDispute {
     number: u64,
     finding: String,
@@ -196,7 +196,7 @@ struct OpenDispute {
     ruling: Option<String>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 struct DisputeState {
     dispute: u64,
     /// Whether the dispute still waits for a ruling

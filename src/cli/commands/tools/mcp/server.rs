@@ -70,7 +70,7 @@ fn failed(error: impl ToString) -> CommandError {
     CommandError::usage(error.to_string()).hint("an agent starts `glee mcp` and speaks to it")
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 struct GleeServer {
     commands: Commands,
     /// The name of the person in git's configuration.

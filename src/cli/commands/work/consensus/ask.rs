@@ -11,7 +11,7 @@ use glee_workflows::consensus::{self, Asking};
 const LARGEST: u64 = 1;
 
 /// Ask several agents the same question and settle their conflicts
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 pub(crate) struct Args {
     /// The question, or `-` to read the question from standard input
     #[arg(value_name = "PROMPT", conflicts_with = "file")]

@@ -7,7 +7,7 @@ use crate::cli::report::stage as report;
 use glee_protocol::text::printable;
 use glee_workflows::consensus::{self, StageOutcome};
 
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 pub(crate) struct StageFilters {
     /// List only the N newest stages
     #[arg(long, value_name = "N", default_value_t = 20, allow_negative_numbers = true, value_parser = number::<usize>(0, u64::MAX))]

@@ -8,7 +8,7 @@ mod run;
 use crate::cli::context::{CommandResult, Globals};
 
 /// Have several agents agree on a plan before code is written
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "\
@@ -29,7 +29,7 @@ pub(crate) struct Args {
     list: list::StageFilters,
 }
 
-#[derive(Debug, clap::Subcommand)]
+#[derive(clap::Subcommand)]
 enum Command {
     /// List the recorded stages (the default command)
     List(list::StageFilters),

@@ -6,7 +6,7 @@ use crate::cli::context::{
 use glee_workflows::consensus::{self, Last, NextStep};
 
 /// End a deadlock by deciding the conflict yourself
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 pub(crate) struct Args {
     /// The name of the recorded run or pipeline (its `--id`)
     #[arg(value_name = "ID")]

@@ -13,7 +13,7 @@ use glee_store::config::files::stages::{self as files, Gate, PipelineStep, Stage
 use glee_workflows::consensus::{self, Asking, NextStep, StageOutcome};
 
 /// Run a pipeline, and skip the stages and checkpoints that an earlier run settled
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 pub(crate) struct Args {
     /// The pipeline file, which has the keys `prompt` and `stages`
     #[arg(value_name = "PIPELINE")]

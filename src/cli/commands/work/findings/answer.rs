@@ -18,7 +18,7 @@ use glee_workflows::review::{self, answer::CallerAnswer};
 use glee_workspace::root::Workspace;
 
 /// Answer a finding as its coder: you implemented it, or you disagree
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 An agent that called `glee review` answers the findings with this command; so can a person who changes the code. The \
 answer is a run of its own, with the coder `caller`. `implemented` is checked: the code of the finding must have changed \

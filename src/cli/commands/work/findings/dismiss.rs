@@ -19,7 +19,7 @@ use glee_store::history::GivenRuling;
 use glee_workspace::code::cited;
 
 /// Close a finding: it is wrong, or an accepted risk
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 Glee opens a dispute on the finding, and settles the dispute with your ruling. Later reviews apply the ruling \
 until the code changes, or code that the reason cites as `path:line`. `glee disputes` lists the dispute, and `glee disputes reopen` revokes the ruling. The number \

@@ -13,7 +13,7 @@ use glee_protocol::text::printable;
 use glee_workflows::review;
 
 /// Have the coder edit files to fix the chosen findings
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 Glee continues the newest run that raised the findings. As with `glee review --fix`, the coder edits files. The \
 reviewers that raised the findings check the changes. An objection of the coder opens a dispute. `glee runs \

@@ -10,7 +10,7 @@ use glee_workflows::review::demonstrations::running;
 ///
 /// A test is kept if it failed on the reviewed code, or if it is the coder's and passed there. It is written as a new
 /// file, and not staged. Nothing is written over a file, through a link or outside of the tree.
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   glee keep F3                  the test of F3, as the newest run that raised it saw it

@@ -21,7 +21,7 @@ use glee_workflows::review::{Standing, TreeFinding, TreeQuery};
 use glee_workspace::root::Workspace;
 
 /// List what is open in this tree, from all runs
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 A finding is open until the finding is fixed, discarded or dismissed, or until its code is removed from the \
 tree. If several runs raised a finding, its state in the newest run applies. A finding whose fix was undone is \

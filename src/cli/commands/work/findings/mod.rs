@@ -17,7 +17,7 @@ use glee_workspace::root::Workspace;
 
 // This struct has no doc comment, because clap would use the comment as the help of every command that flattens
 // the struct.
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 struct RunOption {
     /// The run that raised the finding: the run's id, the first or last digits of the id, or `last` [default: the newest
     /// run that raised the finding]

@@ -14,7 +14,7 @@ use glee_protocol::{secrets, text::printable};
 use glee_store::history::FoundDispute;
 
 /// Show the text, code, reviewers and dispute of a finding
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   glee show F3                  a finding, as the newest run that raised it left it

@@ -6,7 +6,7 @@ use super::session::{self, RequestSession};
 use crate::cli::context::{CommandResult, Globals};
 
 /// Have the judge rule on replies in the conversation of a pull request
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 If a member of the repository replies to a comment of Glee, the reply is an objection. The judge answers \
 the objection with a ruling in the thread. A maintainer rules with `@glee enforce REASON` or \

@@ -25,7 +25,7 @@ use glee_workflows::review::disputes::rulings::shared_form;
 use glee_workspace::code::cited;
 
 /// What Glee decided about the replies in the conversation of a pull request.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Decided {
     pub(crate) disputes: Vec<RequestDispute>,
     pub(crate) objections: usize,

@@ -15,7 +15,7 @@ use crate::cli::context::{CommandResult, Globals};
 pub(crate) use publish::{publish_review, reported_exit};
 
 /// Publish reviews on pull requests, rule on replies
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(
     arg_required_else_help = true,
     after_help = "\
@@ -32,7 +32,7 @@ pub(crate) struct Args {
     command: PrCommand,
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Subcommand)]
 enum PrCommand {
     Publish(publish::Args),
     Arbitrate(arbitrate::Args),

@@ -17,7 +17,7 @@ use glee_workflows::hosts::{HostError, HostKind, Thread};
 use glee_workflows::pull_request::{Publication, ThreadChange, plan};
 
 /// Publish a recorded review on its pull request
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 Glee comments on new findings, answers in threads, resolves threads of fixed findings, and updates the \
 summary and the check. Nothing is published twice. If the token is not allowed to write, for example \

@@ -19,7 +19,7 @@ use glee_workspace::TargetSpec;
 use glee_workspace::root::Workspace;
 
 /// Review code; fix findings and settle disputes if asked
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   glee review                       review uncommitted changes

@@ -14,7 +14,7 @@ use glee_workflows::watch::socket::{SocketError, lock, own_name};
 use glee_workflows::watch::status::WatchReport;
 use glee_workflows::watch::{recorded, recorded_issues};
 
-#[derive(Debug, clap::Subcommand)]
+#[derive(clap::Subcommand)]
 pub(crate) enum Command {
     /// Print the status of the watch
     Status(JsonFlag),
@@ -35,7 +35,7 @@ pub(crate) enum Command {
     Stop,
 }
 
-#[derive(Debug, clap::Subcommand)]
+#[derive(clap::Subcommand)]
 pub(crate) enum Issues {
     /// List open and closed issues
     List(JsonFlag),

@@ -7,7 +7,7 @@ mod run;
 use crate::cli::context::{CommandResult, Globals};
 
 /// Review the work of running agents when the agents report events
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "\

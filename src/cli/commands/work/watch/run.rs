@@ -27,7 +27,7 @@ use glee_workflows::watch::socket::protocol::{self, Batch, Intake};
 use glee_workflows::watch::socket::{Listener, own_name};
 use glee_workflows::watch::{self, plan};
 
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 pub(crate) struct WatchOptions {
     /// Start these connected agents instead of the agents in `watch.agents`
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
