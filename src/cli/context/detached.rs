@@ -81,34 +81,51 @@ pub(crate) fn start(
         globals.say(note);
     }
     let id = run.short();
-    print(match outputs.stdout {
-        Format::Json => json::pretty(&json!({ "schema": 1, "run": run })),
-        Format::Jsonl => json::line(&json!({ "schema": 1, "run": run })),
-        Format::Agent => {
-            format!("glee run {id} works in the background\n> glee runs wait {id} --format agent\n")
-        }
-        _ if globals.quiet => format!("{id}\n"),
-        _ => format!(
-            "Run {id} works in the background; wait for its report with `glee runs wait {id}`\n"
-        ),
-    })
+    if outputs.stdout == Format::Agent {
+        return print(format!(
+            "glee run {id} works in the background\n> glee runs wait {id} --format agent\n"
+        ));
+    }
+    let words = format!(
+        "Run {id} works in the background; wait for its report with `glee runs wait {id}`\n"
+    );
+    print_id(globals, outputs.stdout, &run, words)
 }
 
 /// Fails if a report is to be printed that is not there yet when a command with `flag` returns.
 pub(crate) fn refuse_report(outputs: &Outputs, flag: &str) -> Result<(), CommandError> {
-    let what = match outputs.stdout {
-        _ if outputs.is_opened => "--web".to_owned(),
-        Format::Text | Format::Json | Format::Jsonl | Format::Agent => return Ok(()),
-        format => format!("--format {}", format.as_str()),
-    };
-    let hint = match what.strip_prefix("--format ") {
-        Some(name) => format!(
-            "write it to a file with `--format {name}=FILE`, or print it with `glee runs wait --format {name}`"
+    let name = outputs.stdout.as_str();
+    let (what, hint) = match outputs.stdout {
+        _ if outputs.is_opened => (
+            "--web".to_owned(),
+            "open it later with `glee runs show --web`".to_owned(),
         ),
-        None => "open it later with `glee runs show --web`".to_owned(),
+        Format::Text | Format::Json | Format::Jsonl | Format::Agent => return Ok(()),
+        _ => (
+            format!("--format {name}"),
+            format!(
+                "write it to a file with `--format {name}=FILE`, or print it with `glee runs wait --format {name}`"
+            ),
+        ),
     };
     let message = format!("`{flag}` returns before there is a report, and `{what}` wants one");
     Err(CommandError::usage(message).hint(hint))
+}
+
+/// Prints the id of a run that goes on elsewhere, in the format of the report or as `words`.
+pub(crate) fn print_id(
+    globals: &Globals,
+    format: Format,
+    run: &RunId,
+    words: String,
+) -> CommandResult {
+    let id = json!({ "schema": 1, "run": run });
+    print(match format {
+        Format::Json => json::pretty(&id),
+        Format::Jsonl => json::line(&id),
+        _ if globals.quiet => format!("{}\n", run.short()),
+        _ => words,
+    })
 }
 
 fn stream_file(folder: &Path, name: &str) -> io::Result<File> {

@@ -75,10 +75,6 @@ impl Globals {
         self.directory.clone().unwrap_or_else(|| PathBuf::from("."))
     }
 
-    fn color_stdout(&self) -> bool {
-        self.color_on(std::io::stdout().is_terminal())
-    }
-
     pub(crate) fn color_stderr(&self) -> bool {
         self.color_on(std::io::stderr().is_terminal())
     }
@@ -134,7 +130,7 @@ impl Globals {
 
     pub(crate) fn style_of(&self, width: usize) -> Style {
         Style {
-            color: self.color_stdout(),
+            color: self.color_on(std::io::stdout().is_terminal()),
             unicode: speaks_utf8(),
             width,
         }

@@ -112,15 +112,10 @@ fn findings() -> Vec<CompletionCandidate> {
 }
 
 fn of_role(role: Option<Role>) -> Vec<CompletionCandidate> {
-    let Ok(loaded) = settings::load(&here()) else {
-        return Vec::new();
-    };
-    let agents = loaded
-        .settings
-        .agents
-        .iter()
-        .filter(|agent| role.is_none_or(|role| agent.role == role));
+    let agents = settings::agents(&here());
     agents
+        .iter()
+        .filter(|agent| role.is_none_or(|role| agent.role == role))
         .map(|agent| candidate(agent.name.0.clone(), agent.role.as_str()))
         .collect()
 }

@@ -82,7 +82,7 @@ impl WrongUsage {
             ),
             ErrorKind::InvalidValue if value.is_empty() => (
                 format!("`{first}` needs a value"),
-                choice(error).unwrap_or_else(|| needed(&argument)),
+                choice(error).unwrap_or_else(|| format!("use `{}`", argument.concat())),
             ),
             ErrorKind::InvalidValue => (
                 format!("invalid value `{value}` for `{first}`"),
@@ -234,10 +234,6 @@ fn bare(argument: &str) -> String {
     name.trim_end_matches("...")
         .trim_matches(['<', '>', '[', ']'])
         .to_owned()
-}
-
-fn needed(argument: &[String]) -> String {
-    format!("use `{}`", argument.concat())
 }
 
 fn choice(error: &clap::Error) -> Option<String> {

@@ -185,15 +185,12 @@ impl Style {
     }
 
     pub fn delta<'a>(self, changes: impl IntoIterator<Item = &'a FileChange>) -> String {
-        let (added, removed) =
-            changes
-                .into_iter()
-                .fold((0_u64, 0_u64), |(added, removed), change| {
-                    (
-                        added + u64::from(change.added),
-                        removed + u64::from(change.removed),
-                    )
-                });
+        let mut added = 0;
+        let mut removed = 0;
+        for change in changes {
+            added += u64::from(change.added);
+            removed += u64::from(change.removed);
+        }
         let removed = format!("{}{removed}", self.glyph(Glyph::Minus));
         format!(
             "{} {}",

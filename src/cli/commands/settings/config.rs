@@ -109,7 +109,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             set(globals, &full_key(globals, key)?, value, file.user)
         }
         Command::Unset { key, file } => unset(globals, &full_key(globals, key)?, file.user),
-        Command::List { output, .. } if output.json => list_json(globals, |_| true),
+        Command::List { output, .. } if output.json => list_json(globals, None),
         Command::List { origin, .. } => list(globals, *origin),
         Command::Edit(file) => edit_file(globals, file.user),
         Command::Path { file, output } => path(globals, file.user, output),
@@ -133,14 +133,15 @@ fn path(globals: &Globals, user: bool, output: &JsonFlag) -> CommandResult {
 
 fn get(globals: &Globals, key: &str, output: &JsonFlag) -> CommandResult {
     let loaded = settings::load(globals)?;
-    let is_meant = meant(&loaded, key)?;
+    require(&loaded, key)?;
     if output.json {
-        return list_json(globals, is_meant);
+        return list_json(globals, Some(key));
     }
     if let Some(setting) = loaded.values.get(key) {
         return redacted(format!("{}\n", plain(key, &setting.value)));
     }
-    let settings = loaded.values.iter().filter(|(name, _)| is_meant(name));
+    let settings = loaded.values.iter();
+    let settings = settings.filter(|(name, _)| is_within(name, key));
     redacted(
         &settings
             .map(|(name, setting)| assigned(name, setting) + "\n")
@@ -148,18 +149,16 @@ fn get(globals: &Globals, key: &str, output: &JsonFlag) -> CommandResult {
     )
 }
 
-/// A function that tells whether a name is the key, or a key of the section. Fails if there is neither.
-fn meant<'k>(
-    loaded: &Loaded,
-    key: &'k str,
-) -> Result<impl Fn(&str) -> bool + use<'k>, CommandError> {
+/// Fails if there is neither the key nor a section of this name.
+fn require(loaded: &Loaded, key: &str) -> Result<(), CommandError> {
     if loaded.values.keys().any(|name| is_within(name, key)) {
-        Ok(move |name: &str| is_within(name, key))
+        Ok(())
     } else {
         Err(missing(loaded, key))
     }
 }
 
+/// Whether a name is the key, or a key of the section.
 fn is_within(name: &str, key: &str) -> bool {
     let rest = name.strip_prefix(key);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -175,13 +174,14 @@ fn assigned(key: &str, setting: &Setting) -> String {
 
 fn show(globals: &Globals, key: &str, output: &JsonFlag) -> CommandResult {
     let loaded = settings::load(globals)?;
-    let is_meant = meant(&loaded, key)?;
+    require(&loaded, key)?;
     if output.json {
-        return list_json(globals, is_meant);
+        return list_json(globals, Some(key));
     }
     let style = globals.table_style();
     let mut shown = String::new();
-    for (name, setting) in loaded.values.iter().filter(|(name, _)| is_meant(name)) {
+    let settings = loaded.values.iter();
+    for (name, setting) in settings.filter(|(name, _)| is_within(name, key)) {
         let gap = if shown.is_empty() { "" } else { "\n" };
         let head = style.strong(assigned(name, setting));
         shown += &format!("{gap}{head}  {}\n", style.faint(setting.origin.label()));
@@ -331,10 +331,8 @@ fn unset(globals: &Globals, key: &str, user: bool) -> CommandResult {
 fn overridden(globals: &Globals, key: &str, target: &ConfigTarget<'_>) -> CommandResult {
     // An error of `settings::load` is ignored. The changed file is valid, so the error comes from another file or
     // an environment variable.
-    let Ok(loaded) = settings::load(globals) else {
-        return Ok(ExitReason::Clean);
-    };
-    if let Some(Setting { origin, value }) = loaded.values.get(key)
+    if let Ok(loaded) = settings::load(globals)
+        && let Some(Setting { origin, value }) = loaded.values.get(key)
         && !matches!(origin, Origin::File { owner, .. } if *owner == target.owner)
     {
         globals.say(format!(
@@ -397,13 +395,13 @@ fn list(globals: &Globals, origin: bool) -> CommandResult {
     redacted(&(lines + &style::fit(&notes, style.width)))
 }
 
-/// Prints the values and the origins of the keys for which `is_meant` returns true.
-fn list_json(globals: &Globals, is_meant: impl Fn(&str) -> bool) -> CommandResult {
+/// Prints the values and the origins of the keys, or of one key or section.
+fn list_json(globals: &Globals, only: Option<&str>) -> CommandResult {
     let loaded = settings::load(globals)?;
     let rows: Map<String, Value> = loaded
         .values
         .iter()
-        .filter(|(key, _)| is_meant(key))
+        .filter(|(key, _)| only.is_none_or(|only| is_within(key, only)))
         .map(|(key, setting)| {
             let mut row = json!({"value": config::shown(key, &setting.value), "origin": setting.origin.layer()});
             if let Some(known) = schema::of_setting(key) {

@@ -58,52 +58,44 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         return print(secrets::redact(&text));
     }
     let _ = writeln!(text, "\nglee       {}", env!("CARGO_PKG_VERSION"));
-    say(
-        &mut text,
-        "system",
-        &format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
-    );
+    let system = format!("{} {}", std::env::consts::OS, std::env::consts::ARCH);
+    say(&mut text, "system", &system);
     let git = runtime.block_on(programs.version_of("git", &places.root));
     if let Err(error) = &files {
         say(&mut text, "files", &error.to_string());
     }
-    say(
-        &mut text,
-        "git",
-        git.as_deref().unwrap_or(if files.is_ok() {
-            "not found"
-        } else {
-            "could not be run"
-        }),
-    );
+    let no_git = if files.is_ok() {
+        "not found"
+    } else {
+        "could not be run"
+    };
     let layers = sandbox::layers();
     let on = |on: bool| if on { "yes" } else { "no" };
     let namespaces = on(sandbox::makes_namespaces(Path::new("/proc/self/exe")));
     let landlock = on(layers.landlock);
     let subreaper = on(layers.subreaper);
-    say(
-        &mut text,
-        "sandbox",
-        &format!("landlock {landlock}, namespaces {namespaces}, subreaper {subreaper}"),
-    );
-    say(&mut text, "project", &places.root.display().to_string());
-    say(&mut text, "state", &places.state.display().to_string());
-    say(&mut text, "identity", &readable(history::identity(globals)));
-    say(&mut text, "history", &readable(history::summary(globals)));
-    say(&mut text, "logs", &logs(globals));
-    let variables: Vec<String> = std::env::vars_os()
+    let mut variables: Vec<String> = std::env::vars_os()
         .filter_map(|(name, _)| name.into_string().ok())
         .filter(|name| VARIABLES.split(' ').any(|prefix| name.starts_with(prefix)))
         .collect();
-    say(
-        &mut text,
-        "variables",
-        &if variables.is_empty() {
-            "none".to_owned()
-        } else {
-            variables.join(" ")
-        },
-    );
+    if variables.is_empty() {
+        variables.push("none".to_owned());
+    }
+    for (name, what) in [
+        ("git", git.unwrap_or_else(|| no_git.to_owned())),
+        (
+            "sandbox",
+            format!("landlock {landlock}, namespaces {namespaces}, subreaper {subreaper}"),
+        ),
+        ("project", places.root.display().to_string()),
+        ("state", places.state.display().to_string()),
+        ("identity", readable(history::identity(globals))),
+        ("history", readable(history::summary(globals))),
+        ("logs", logs(globals)),
+        ("variables", variables.join(" ")),
+    ] {
+        say(&mut text, name, &what);
+    }
     match loaded {
         Ok(loaded) => {
             configuration(&mut text, &loaded);

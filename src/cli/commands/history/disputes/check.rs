@@ -123,11 +123,11 @@ fn text(checked: &Checked<'_>) -> String {
         message,
     } in &checked.problems
     {
-        text.push_str(&format!(
+        text += &format!(
             "{}:{line}: error: {}\n",
             printable::line(file),
             printable::line(message)
-        ));
+        );
     }
     let mut binding = 0;
     for ruling in &checked.rulings {
@@ -144,18 +144,18 @@ fn text(checked: &Checked<'_>) -> String {
         let warnings: Vec<String> = warnings.into_iter().flatten().collect();
         binding += usize::from(warnings.is_empty());
         for warning in warnings {
-            text.push_str(&format!(
+            text += &format!(
                 "{}:1: warning: {}\n",
                 ruling.file,
                 printable::line(&warning)
-            ));
+            );
         }
     }
     let all = style::count(checked.rulings.len() + checked.problems.len(), "file");
     let errors = style::count(checked.problems.len(), "error");
-    text.push_str(&format!(
+    text += &format!(
         "{all}, {} in force, {errors}\n",
         style::count(binding, "ruling")
-    ));
+    );
     text
 }

@@ -315,19 +315,19 @@ fn next_steps(rows: &[DisputeRow], older: bool, args: &Filters) -> String {
     let mut text = String::new();
     let gone = if args.gone { " --gone" } else { "" };
     if older {
-        text.push_str(&format!(
+        text += &format!(
             "Older disputes: `glee disputes{gone} --recent {}`\n",
             args.recent.saturating_mul(5)
-        ));
+        );
     }
     if args.gone {
         text.push_str("To end these rulings: `glee disputes prune`\n");
     }
     if let Some(open) = rows.iter().find(|row| row.disposition.is_none()) {
         let number = open.number;
-        text.push_str(&format!(
+        text += &format!(
             "To settle an open dispute: `glee disputes show {number}`, then `glee disputes resolve {number}`\n"
-        ));
+        );
     }
     text
 }

@@ -166,11 +166,11 @@ fn summary(files: u64, merged: u64, left: u64) -> String {
     };
     if merged > 0 {
         let merged = style::count(merged, "file");
-        text.push_str(&format!("Merged with your changes: {merged}.\n"));
+        text += &format!("Merged with your changes: {merged}.\n");
     }
     if left > 0 {
         let left = style::count(left, "file");
-        text.push_str(&format!("Only in the worktree: {left}.\n"));
+        text += &format!("Only in the worktree: {left}.\n");
     }
     text
 }

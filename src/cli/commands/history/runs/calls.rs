@@ -103,10 +103,7 @@ fn shown(style: Style, folder: &Path, name: &str, call: &CallRecord) -> String {
         } else {
             "\n"
         };
-        text.push_str(&format!(
-            "{}\n{content}{end}",
-            style.strong(format!("--- {title}"))
-        ));
+        text += &format!("{}\n{content}{end}", style.strong(format!("--- {title}")));
     }
     text + "\n"
 }

@@ -328,15 +328,13 @@ fn hints(redo: bool, undone: &Undone, run: &RunId) -> String {
         .iter()
         .any(|conflict| conflict.clash.can_be_forced())
     {
-        text.push_str(&format!(
+        text += &format!(
             "hint: to discard your changes to these files: `glee runs undo {run}{again} --force` (copies are kept); to compare: \
              `glee runs undo {run} --to <new folder>`\n"
-        ));
+        );
     }
     if !undone.new.is_empty() {
-        text.push_str(&format!(
-            "hint: to delete the new files: `glee runs undo {run} --remove-new`\n"
-        ));
+        text += &format!("hint: to delete the new files: `glee runs undo {run} --remove-new`\n");
     }
     match (undone.files, redo) {
         (0, _) => {}

@@ -2,7 +2,7 @@
 //!
 //! A host takes some failures of a hook for "go on", so whatever goes wrong here is a line in the log, `{}` and exit 0.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, IsTerminal as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -84,7 +84,8 @@ pub(crate) fn print_settings(args: &PrintArgs, globals: &Globals) -> CommandResu
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let answer = answer(args, globals).unwrap_or_else(|error| {
-        note(&format!("{}: {}", args.host.name(), error.message()));
+        // Where the log cannot be written, nobody can be told.
+        drop(note(&format!("{}: {}", args.host.name(), error.message())));
         json!({})
     });
     // The host may have closed the pipe already.
@@ -343,20 +344,18 @@ impl SessionFile {
     }
 }
 
-/// Adds a line to the log of the hooks. Where the log cannot be written, nobody can be told.
-fn note(text: &str) {
-    let written = place::state_dir().ok().map(|state_dir| -> io::Result<()> {
-        private::folder(&folder(&state_dir))?;
-        let path = folder(&state_dir).join("log");
-        let is_long = fs::metadata(&path).is_ok_and(|meta| meta.len() > LOG_CAP);
-        let mut options: OpenOptions = private::options();
-        options
-            .create(true)
-            .append(!is_long)
-            .write(true)
-            .truncate(is_long);
-        let now = jiff::Timestamp::now();
-        writeln!(options.open(path)?, "{now} {}", printable::line(text))
-    });
-    drop(written);
+/// Adds a line to the log of the hooks.
+fn note(text: &str) -> Result<(), CommandError> {
+    let folder = folder(&place::state_dir()?);
+    private::folder(&folder)?;
+    let path = folder.join("log");
+    let is_long = fs::metadata(&path).is_ok_and(|meta| meta.len() > LOG_CAP);
+    let mut log = private::options()
+        .create(true)
+        .append(!is_long)
+        .write(true)
+        .truncate(is_long)
+        .open(path)?;
+    let now = jiff::Timestamp::now();
+    Ok(writeln!(log, "{now} {}", printable::line(text))?)
 }

@@ -28,7 +28,11 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let mut held: Vec<&Demonstrated> = Vec::new();
     for id in &ids {
         let all = &found.finding(*id)?.demonstrations;
-        held.extend(all.iter().filter(|one| holds(&one.result)));
+        held.extend(
+            all.iter().filter(|one| {
+                one.result.failed_before() || one.result == DemonstrationResult::Passes
+            }),
+        );
     }
     let finding = ids[0].group();
     if held.is_empty() {
@@ -51,8 +55,4 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         ));
     }
     Ok(ExitReason::Clean)
-}
-
-fn holds(result: &DemonstrationResult) -> bool {
-    result.failed_before() || *result == DemonstrationResult::Passes
 }

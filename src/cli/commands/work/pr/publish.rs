@@ -70,13 +70,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 fn of_run(text: &str, globals: &Globals) -> Result<(RunId, String), CommandError> {
     let (_, journal, run) = lookup::find(globals, text)?;
     let plan = lookup::plan(&journal.events(&run)?, &run)?;
-    let request = plan.pull_request.ok_or_else(|| {
-        CommandError::usage(format!(
-            "run {} is not a review of a pull request",
-            run.short()
-        ))
-        .hint("review a pull request with `glee review --pr N`")
-    })?;
+    let request = plan.pull_request.ok_or_else(|| session::no_request(&run))?;
     Ok((run, request.link))
 }
 
@@ -170,7 +164,7 @@ fn published(session: &RequestSession, decided: &Decided, summary: &str) -> Stri
         .map(|(_, words)| words)
         .collect();
     if !replies.is_empty() {
-        text.push_str(&format!("\nReplies: {}.", replies.join(", ")));
+        text += &format!("\nReplies: {}.", replies.join(", "));
     }
     printable::block(&text)
 }
@@ -248,10 +242,7 @@ fn described(publication: &Publication, width: usize) -> String {
     let mut text = style::fit(&format!("Would publish: {planned}.\n"), width);
     for comment in &publication.comments {
         let place = with_line(&comment.path, comment.line);
-        text.push_str(&format!(
-            "\ncomment on {place}\n{}\n",
-            indented(&comment.body, width)
-        ));
+        text += &format!("\ncomment on {place}\n{}\n", indented(&comment.body, width));
     }
     for change in &publication.threads {
         text.push_str(&match change {
@@ -275,7 +266,7 @@ fn described(publication: &Publication, width: usize) -> String {
         } else {
             "add the summary"
         };
-        text.push_str(&format!("\n{what}\n{}\n", indented(&summary.body, width)));
+        text += &format!("\n{what}\n{}\n", indented(&summary.body, width));
     }
     let check = &publication.check;
     let check = format!("\ncheck: {:?}, {}\n", check.state, check.title);

@@ -42,13 +42,7 @@ impl RequestSession {
         let plan = journal
             .plan(run)?
             .filter(|plan| plan.pull_request.is_some())
-            .ok_or_else(|| {
-                CommandError::usage(format!(
-                    "run {} is not a review of a pull request",
-                    run.short()
-                ))
-                .hint("review a pull request with `glee review --pr N`")
-            })?;
+            .ok_or_else(|| no_request(run))?;
         let reviewed = plan.pull_request.as_ref().expect("the plan was filtered");
         require_same(&on_host, reviewed, run)?;
         on_host.require_open()?;
@@ -157,6 +151,15 @@ fn require_same(
         "review again: `glee review --pr {} --publish`",
         request.number
     )))
+}
+
+/// The error if the run reviewed no pull request.
+pub(crate) fn no_request(run: &RunId) -> CommandError {
+    CommandError::usage(format!(
+        "run {} is not a review of a pull request",
+        run.short()
+    ))
+    .hint("review a pull request with `glee review --pr N`")
 }
 
 fn missing(on_host: &RequestOnHost) -> CommandError {

@@ -1,12 +1,8 @@
 //! `glee review --submit`: hands a review to the workers of the server.
 
-use serde_json::json;
-
 use super::{Args, argument, instructions};
 use crate::cli::commands::history::runs::submitted;
-use crate::cli::context::{
-    CommandError, CommandResult, Format, Globals, detached, json_line, place, pretty, print, server,
-};
+use crate::cli::context::{CommandError, CommandResult, Globals, detached, place, server};
 use glee_model::domain::CodeContext;
 use glee_model::domain::event::Mode;
 use glee_protocol::secrets;
@@ -42,12 +38,8 @@ pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
         return submitted::wait(globals, queue.as_mut(), &run, None, &outputs, &args.filter);
     }
     let id = run.short();
-    print(match outputs.stdout {
-        Format::Json => pretty(&json!({ "schema": 1, "run": run })),
-        Format::Jsonl => json_line(&json!({ "schema": 1, "run": run })),
-        _ if globals.quiet => format!("{id}\n"),
-        _ => format!("Run {id} is submitted; `glee runs wait {id}` waits for its report\n"),
-    })
+    let words = format!("Run {id} is submitted; `glee runs wait {id}` waits for its report\n");
+    detached::print_id(globals, outputs.stdout, &run, words)
 }
 
 impl Args {

@@ -118,7 +118,7 @@ fn show_reply(globals: &Globals, reply: Option<CommandReply>) -> CommandResult {
     Ok(show(globals, &part(accepted(reply)?.standing)?))
 }
 
-fn show(globals: &Globals, report: &WatchReport) -> ExitReason {
+pub(super) fn show(globals: &Globals, report: &WatchReport) -> ExitReason {
     if !globals.quiet {
         stream::err(format!(
             "{}\n",

@@ -9,12 +9,12 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::sync::{oneshot, watch as channel};
 
-use crate::cli::commands::work::watch::connection::address;
+use super::command::show;
+use super::connection::address;
 use crate::cli::context::{
     BasicFormat, CommandError, CommandResult, Globals, Input, ReportFormat, execute, history,
     names, place, pretty, settings, stream,
 };
-use crate::cli::style::watch_status;
 use crate::cli::ui::live::jsonl::JsonLines;
 use crate::cli::ui::live::watch_view::{self, WatchView};
 use crate::cli::ui::terminal::Terminal;
@@ -151,11 +151,8 @@ pub(crate) fn run(args: &WatchOptions, globals: &Globals) -> CommandResult {
     let ended = ended?;
     if args.report.format == BasicFormat::Json {
         stream::out(pretty(&ended.standing))?;
-    } else if args.report.format == BasicFormat::Text && !globals.quiet {
-        stream::err(format!(
-            "{}\n",
-            watch_status::line(globals.screen().style(), &ended.standing)
-        ));
+    } else if args.report.format == BasicFormat::Text {
+        show(globals, &ended.standing);
         globals.say("The watch has stopped; `glee watch` continues the watch");
     }
     Ok(if ended.by_command {
