@@ -3,7 +3,7 @@
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
-use clap::ValueEnum;
+use clap::ColorChoice;
 
 use crate::cli::style::Style;
 use crate::cli::ui::screen::{Screen, Verbosity, speaks_utf8};
@@ -47,14 +47,6 @@ pub(crate) struct Globals {
     pub(crate) fence: Option<i32>,
 }
 
-#[derive(Clone, Copy, Default, ValueEnum)]
-pub(crate) enum ColorChoice {
-    #[default]
-    Auto,
-    Always,
-    Never,
-}
-
 fn run_id(text: &str) -> Result<RunId, String> {
     match uuid::Uuid::parse_str(text) {
         Ok(id) => Ok(RunId(id.to_string())),
@@ -94,10 +86,7 @@ impl Globals {
     /// Whether Glee is allowed to prompt the user. Prompts require that `--no-input` is absent, and that stdin
     /// and stderr are terminals with a movable cursor.
     pub(crate) fn interactive(&self) -> bool {
-        !self.no_input
-            && std::io::stdin().is_terminal()
-            && std::io::stderr().is_terminal()
-            && !is_dumb()
+        !self.no_input && has_terminal() && !is_dumb()
     }
 
     /// The same options, but with `--quiet` and without questions if the report on standard output is all that is printed.
@@ -144,6 +133,11 @@ impl Globals {
             ));
         }
     }
+}
+
+/// Whether a person can be asked here.
+pub(crate) fn has_terminal() -> bool {
+    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
 /// The width of the terminal of stdout.

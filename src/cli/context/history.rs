@@ -43,16 +43,15 @@ pub(crate) fn open_read(
 
 /// Creates the history of the current folder if it does not exist.
 pub(crate) fn open_here(globals: &Globals) -> Result<Journal, CommandError> {
-    match (&globals.history, place::workspace(globals)) {
-        (None, workspace) => open(globals, &workspace?),
-        (Some(_), workspace) => {
-            let place = find_here(globals)?;
-            if let Ok(workspace) = workspace {
-                refuse_inside(&workspace, &place.path)?;
-            }
-            Ok(place.open()?)
-        }
+    let workspace = place::workspace(globals);
+    if globals.history.is_none() {
+        return open(globals, &workspace?);
     }
+    let place = find_here(globals)?;
+    if let Ok(workspace) = workspace {
+        refuse_inside(&workspace, &place.path)?;
+    }
+    Ok(place.open()?)
 }
 
 /// Returns `None` if the current folder has no history.

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use serde_json::Value;
+
 use crate::cli::error::CommandError;
 use glee_model::domain::{Agent, Role};
 use glee_store::config::schema::values::ReviewerChoice;
@@ -90,11 +92,13 @@ pub(crate) fn full_key(agents: &[Agent], key: &str) -> Result<String, CommandErr
     Ok(key.to_owned())
 }
 
-/// Replaces abbreviated names of agents in the settings by full names. `keys` are the configuration keys that
-/// the command line sets.
-pub(crate) fn complete(settings: &mut Settings, keys: &[String]) -> Result<(), CommandError> {
+/// Replaces abbreviated names of agents in the settings by full names. `flags` are the settings of the command line.
+pub(crate) fn complete(
+    settings: &mut Settings,
+    flags: &[(String, Value)],
+) -> Result<(), CommandError> {
     let agents = &settings.agents;
-    for key in keys {
+    for (key, _) in flags {
         let (names, usual) = match (key.as_str(), &mut settings.review.reviewers) {
             ("review.reviewers", ReviewerChoice::Named(names)) => (names, Role::Reviewer),
             ("watch.reviewers", _) => (&mut settings.watch.reviewers, Role::Reviewer),

@@ -1,9 +1,8 @@
 //! Who gives a ruling: a person at a terminal, or a person whom `--by` names. An agent does not rule.
 
-use std::io::IsTerminal as _;
-
 use clap::builder::NonEmptyStringValueParser;
 
+use super::globals::has_terminal;
 use crate::cli::error::CommandError;
 use glee_model::domain::Person;
 use glee_workspace::root::Workspace;
@@ -75,8 +74,4 @@ pub(crate) fn refuse_agent() -> Result<(), CommandError> {
         )),
         None => Ok(()),
     }
-}
-
-fn has_terminal() -> bool {
-    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }

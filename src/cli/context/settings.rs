@@ -67,9 +67,8 @@ pub(crate) fn load(globals: &Globals) -> Result<Loaded, CommandError> {
 /// Returns the settings of these sources, with full names of agents. The project need not be trusted.
 pub(crate) fn named(sources: &ConfigSources<'_>) -> Result<Settings, CommandError> {
     let mut settings = config::load(sources)?.settings;
-    let given: Vec<String> = sources.flags.iter().map(|(key, _)| key.clone()).collect();
     // An unknown name is an error of the command that starts the agents.
-    drop(names::complete(&mut settings, &given));
+    drop(names::complete(&mut settings, &sources.flags));
     Ok(settings)
 }
 
@@ -112,13 +111,13 @@ pub(crate) fn trusted(
     copy: Option<PathBuf>,
 ) -> Result<(Places, Loaded), CommandError> {
     let places = Places::find(globals)?;
-    let given: Vec<String> = flags.iter().map(|(key, _)| key.clone()).collect();
-    let mut loaded = config::load(&ConfigSources {
+    let sources = ConfigSources {
         flags,
         project_copy: copy,
         ..places.sources(globals)
-    })?;
-    names::complete(&mut loaded.settings, &given)?;
+    };
+    let mut loaded = config::load(&sources)?;
+    names::complete(&mut loaded.settings, &sources.flags)?;
     config::check_names(&loaded.settings)?;
     let values = &loaded.values;
     let caps = ["budget.usd", "budget.month_usd", "budget.request_usd"];

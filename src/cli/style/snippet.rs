@@ -208,15 +208,8 @@ impl Prepared {
     fn place(&self) -> (usize, usize) {
         let before = &self.text[..self.span.start];
         let line = self.first_line + before.matches('\n').count();
-        (
-            line,
-            before
-                .rfind('\n')
-                .map_or(before, |end| &before[end + 1..])
-                .chars()
-                .count()
-                + 1,
-        )
+        let start = before.rfind('\n').map_or(0, |end| end + 1);
+        (line, before[start..].chars().count() + 1)
     }
 
     fn new(style: Style, code: &Code<'_>) -> Option<Self> {

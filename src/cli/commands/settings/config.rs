@@ -143,7 +143,7 @@ fn get(globals: &Globals, key: &str, output: &JsonFlag) -> CommandResult {
     let settings = loaded.values.iter();
     let settings = settings.filter(|(name, _)| is_within(name, key));
     redacted(
-        &settings
+        settings
             .map(|(name, setting)| assigned(name, setting) + "\n")
             .collect::<String>(),
     )

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::cli::commands::history::runs::lookup;
-use crate::cli::context::{CommandError, CommandResult, Globals, place, pretty, print, stream};
+use crate::cli::context::{CommandError, CommandResult, Globals, pretty, print, stream};
 use crate::cli::style::{Color, Style};
 use glee_agents::calls::record::{self, CallRecord};
 use glee_model::domain::{ExitReason, RunId};
@@ -16,7 +16,7 @@ use glee_system::files;
 /// Prints the stored prompts and answers, which contain placeholders instead of secrets. The parameter `only` is
 /// the name of a call or of an agent. For an agent, all calls of the agent are printed.
 pub(crate) fn run(globals: &Globals, text: &str, only: Option<&str>, json: bool) -> CommandResult {
-    let journal = lookup::journal(globals, &place::workspace(globals)?)?;
+    let (_, journal) = lookup::open(globals)?;
     let run = journal.find_any_run(text)?;
     journal.require_here(&run)?;
     let folder = journal.folder_of(&run);

@@ -1,6 +1,6 @@
 //! `glee runs show`: prints the report or the log of a recorded run.
 
-use crate::cli::commands::history::runs::lookup::{journal, plan};
+use crate::cli::commands::history::runs::lookup::{open, plan};
 use crate::cli::context::{
     CommandError, CommandResult, Format, Globals, Outputs, execute, json_line, place, pretty,
     print, stream,
@@ -25,8 +25,7 @@ pub(crate) fn run(
     filter: &ReportFilter,
 ) -> CommandResult {
     let globals = &globals.silent_if(outputs.is_silent());
-    let workspace = place::workspace(globals)?;
-    let journal = journal(globals, &workspace)?;
+    let (workspace, journal) = open(globals)?;
     match journal.find_run(text) {
         Ok(run) => {
             outputs.check_filter(&filter.flags())?;
@@ -153,7 +152,7 @@ fn show_others(
 }
 
 pub(crate) fn log(globals: &Globals, text: &str) -> CommandResult {
-    let journal = journal(globals, &place::workspace(globals)?)?;
+    let (_, journal) = open(globals)?;
     let run = journal.find_any_run(text)?;
     let path = journal.folder_of(&run).join(run_log::FILE);
     let text = std::fs::read(&path).map_err(|error| {

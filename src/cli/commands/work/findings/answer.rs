@@ -2,13 +2,13 @@
 
 use std::process::Stdio;
 
-use clap::ValueEnum;
 use clap::builder::NonEmptyStringValueParser;
 
 use super::{RunFindings, RunOption, finding_word, fix, ruled};
 use crate::cli::commands::history::runs::lookup::{self, Recalled};
 use crate::cli::context::{
-    CommandContext, CommandError, CommandResult, Globals, ReportOutputs, detached, execute, place,
+    CommandContext, CommandError, CommandResult, Globals, ReportOutputs, Words, detached, execute,
+    one_of, place,
 };
 use crate::cli::report::paths::WorkFolder;
 use glee_model::domain::event::Mode;
@@ -37,8 +37,8 @@ pub(crate) struct Args {
     #[arg(value_name = "FINDING", value_parser = finding_word)]
     finding: String,
     /// The answer
-    #[arg(value_name = "ANSWER")]
-    answer: Word,
+    #[arg(value_name = "ANSWER", value_parser = one_of(ANSWERS))]
+    answer: Answer,
     /// Why you disagree, or what you changed
     #[arg(long, value_name = "TEXT", required_if_eq("answer", "disagree"), value_parser = NonEmptyStringValueParser::new())]
     reason: Option<String>,
@@ -55,13 +55,14 @@ pub(crate) struct Args {
     report: ReportOutputs,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Word {
-    /// You changed the code
-    Implemented,
-    /// The finding is wrong, or need not be fixed
-    Disagree,
-}
+const ANSWERS: Words<Answer> = &[
+    ("implemented", Answer::Implemented, "You changed the code"),
+    (
+        "disagree",
+        Answer::Disagree,
+        "The finding is wrong, or need not be fixed",
+    ),
+];
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let outputs = args.report.check(globals)?;
@@ -86,10 +87,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             .map(|settled| settled.finding.clone())
             .collect(),
         reviewed: found.recorded.reviewed.files(round).cloned().collect(),
-        answer: match args.answer {
-            Word::Implemented => Answer::Implemented,
-            Word::Disagree => Answer::Disagree,
-        },
+        answer: args.answer,
         reason: args.reason.clone().unwrap_or_default().into(),
         evidence: evidence.into_iter().map(Into::into).collect(),
     };
@@ -128,7 +126,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     plan.target = format!("answer to {}", names.join(", "));
     plan.agents.retain(|agent| agent.role != Role::Coder);
     plan.agents.extend(judges);
-    if args.answer == Word::Implemented {
+    if args.answer == Answer::Implemented {
         plan.agents.retain(|agent| agent.role == Role::Reviewer);
     }
     plan.comparers.clear();
@@ -164,7 +162,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 fn answerable<'a>(
     found: &'a RunFindings,
     ids: &[FindingId],
-    answer: Word,
+    answer: Answer,
 ) -> Result<Vec<&'a SettledFinding>, CommandError> {
     let mut answerable = Vec::new();
     let mut refused = None;
@@ -181,16 +179,20 @@ fn answerable<'a>(
     }
 }
 
-fn refuse(found: &RunFindings, settled: &SettledFinding, answer: Word) -> Result<(), CommandError> {
+fn refuse(
+    found: &RunFindings,
+    settled: &SettledFinding,
+    answer: Answer,
+) -> Result<(), CommandError> {
     let id = settled.finding.id;
     match &settled.state {
-        FindingState::Enforced { dispute } if answer == Word::Disagree => {
+        FindingState::Enforced { dispute } if answer == Answer::Disagree => {
             Err(ruled(id, &(*dispute).into()))
         }
         FindingState::AlreadyRuled {
             dispute,
             disposition: Disposition::Enforced,
-        } if answer == Word::Disagree => Err(ruled(id, dispute)),
+        } if answer == Answer::Disagree => Err(ruled(id, dispute)),
         _ => fix::refuse_settled(settled, found.outcome().dispute_of(settled)),
     }
 }

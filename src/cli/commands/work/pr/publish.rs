@@ -7,7 +7,7 @@ use super::conversation::{self, Decided};
 use super::session::{self, RequestSession};
 use crate::cli::commands::history::runs::lookup;
 use crate::cli::context::{
-    CommandError, CommandResult, Format, Globals, Outputs, execute, place, stream, tell,
+    CommandError, CommandResult, Format, Globals, Outputs, execute, stream, tell,
 };
 use crate::cli::style::{self, count};
 use glee_model::domain::{ExitReason, RunId};
@@ -204,8 +204,8 @@ fn annotate(
         filter: None,
         was_asked: true,
     };
-    let root = place::workspace(globals)?;
-    report.write(globals, &Outputs::only(format), root.root())
+    let root = session.workspace.root();
+    report.write(globals, &Outputs::only(format), root)
 }
 
 /// Returns the exit reason of a command about a pull request. With `pr.mode: warn`, open findings and open

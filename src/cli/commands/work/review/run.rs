@@ -20,7 +20,7 @@ use crate::cli::style::{self, Style};
 use crate::cli::ui::dialogs::questions::{self, AskError};
 use glee_agents::{Agents, calls::price, process::sandbox};
 use glee_model::domain::event::{AtBase, Mode, Plan};
-use glee_model::domain::{Agent, AgentName, ExitReason, Loosened, Role, RunId, SkipReason};
+use glee_model::domain::{Agent, AgentName, ExitReason, Loosened, Role, SkipReason};
 use glee_protocol::text::printable;
 use glee_store::config::choices::Sandbox;
 use glee_store::config::settings::Settings;
@@ -235,17 +235,17 @@ impl Subject {
 /// A git hook can set `limit`, the maximum duration of the review. The setting `budget.duration` applies if it
 /// is shorter than `limit`.
 pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>) -> CommandResult {
-    if args.restage && args.mode() == Mode::Review {
-        return Err(CommandError::usage(
-            "`--restage` requires a coder, and this review calls no coder",
-        )
-        .hint("add `--fix` or `--arbitrate`"));
-    }
-    if args.worktree == Some(true) && args.mode() == Mode::Review {
-        return Err(CommandError::usage(
-            "`--worktree` requires a coder, and this review calls no coder",
-        )
-        .hint("add `--fix` or `--arbitrate`"));
+    let of_coder = [
+        ("--restage", args.restage),
+        ("--worktree", args.worktree == Some(true)),
+    ];
+    for (flag, is_given) in of_coder {
+        if is_given && args.mode() == Mode::Review {
+            return Err(CommandError::usage(format!(
+                "`{flag}` requires a coder, and this review calls no coder"
+            ))
+            .hint("add `--fix` or `--arbitrate`"));
+        }
     }
     let outputs = args.report.check(globals)?;
     outputs.check_filter(&args.filter.flags())?;
@@ -261,12 +261,14 @@ pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>
         settings,
         ..
     } = subject;
+    // What an earlier worker recorded of the run that this process carries.
     let earlier = match globals.claim() {
-        Some(claim) => EarlierWork::find(globals, &workspace, &claim.run)?,
-        None => EarlierWork::default(),
+        Some(claim) => history::open(globals, &workspace)?.events(&claim.run)?,
+        None => Vec::new(),
     };
-    let is_taken_over = earlier.plan.is_some();
-    if let Some(recorded) = earlier.plan {
+    let earlier_plan = view::plan(&earlier);
+    let is_taken_over = earlier_plan.is_some();
+    if let Some(recorded) = earlier_plan {
         refuse_other_head(&recorded, &plan)?;
         plan = recorded;
     }
@@ -317,7 +319,7 @@ pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>
     } else {
         RunTree::of_user(workspace)
     };
-    let exit = match earlier.exit {
+    let exit = match view::exit_now(&earlier) {
         Some(exit) => Ok(exit),
         None => tree.agents(&mut plan, agents).and_then(|agents| {
             let tree = Arc::clone(&tree.workspace);
@@ -347,25 +349,6 @@ pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>
         }
         Some(_) => Ok(pr::reported_exit(exit, pr.mode, globals)),
         None => Ok(exit),
-    }
-}
-
-/// What an earlier worker recorded of the run that this process carries.
-#[derive(Default)]
-struct EarlierWork {
-    plan: Option<Plan>,
-    /// How the run ended, if it did.
-    exit: Option<ExitReason>,
-}
-
-impl EarlierWork {
-    fn find(globals: &Globals, workspace: &Workspace, run: &RunId) -> Result<Self, CommandError> {
-        let journal = history::open(globals, workspace)?;
-        let events = journal.events(run)?;
-        Ok(Self {
-            plan: view::plan(&events),
-            exit: view::exit_now(&events),
-        })
     }
 }
 
