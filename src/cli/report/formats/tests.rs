@@ -276,14 +276,11 @@ fn sarif_names_exact_places() {
 
 #[test]
 fn sarif_for_github_keeps_its_limits_and_says_what_is_left_out() {
-    for outcome in [clean(), everything(), many(26_000)] {
+    for outcome in outcomes() {
         let text = rendered(Format::SarifGithub, &outcome);
         let log = json(&text);
-        if outcome.findings.len() < 1_000 {
-            assert_valid(SARIF, &log);
-        }
+        assert_valid(SARIF, &log);
         let results = log["runs"][0]["results"].as_array().unwrap();
-        assert!(results.len() <= 25_000);
         for result in results {
             assert!(
                 result["suppressions"].is_null()
