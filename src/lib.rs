@@ -25,10 +25,12 @@
 //! 2. Answers of earlier reviews are reused by file; a reviewer is asked about the rest
 //!    ([`glee_workflows::review::recorded::reuse`]).
 //! 3. [`glee_protocol::prompts`] words the request, [`glee_agents`] calls the program, [`glee_protocol::replies`] reads
-//!    findings from its answer.
+//!    findings from its answer. The start of a call is an event, and its end with the answer is one: a run that was
+//!    killed asks only what has no end when it is resumed.
 //! 4. The findings of a round are recognised, merged and numbered ([`glee_workflows::review::findings`]), and recorded.
-//! 5. The coder implements or objects. An objection to a mandatory finding opens a dispute, which a judge, a person or
-//!    a policy settles ([`glee_workflows::review::disputes`]). The coder implements what is enforced.
+//! 5. The coder, which edits the tree or a worktree of the run, implements or objects. An objection to a mandatory
+//!    finding opens a dispute, which a judge, a person or a policy settles ([`glee_workflows::review::disputes`]). The
+//!    coder implements what is enforced.
 //! 6. The commands of `review.verify` run on its edits, and reviewers check them. Another round reviews what the coder
 //!    changed, until it changes nothing, the rounds are used up, or they do not converge.
 //! 7. [`glee_workflows::review::outcome`] computes the exit reason, and [`cli`] prints the report.
