@@ -22,6 +22,16 @@ pub struct SourceFile {
 }
 
 impl SourceFile {
+    /// A file that is no part of a change.
+    pub fn whole(path: impl Into<String>, text: String) -> Self {
+        Self {
+            path: path.into(),
+            text,
+            changed: Vec::new(),
+            diff: None,
+        }
+    }
+
     /// Whether the change deletes the file. In this case, the text is empty, and the diff has the target
     /// `/dev/null`.
     pub fn is_deleted(&self) -> bool {

@@ -159,8 +159,7 @@ impl Workflow for AuditWorkflow {
                 told,
                 ..
             }) => {
-                self.spent.calls += u64::from(told.retries) + 1;
-                self.spent.usage = self.spent.usage.plus(**usage);
+                self.spent.add(**usage, told.retries);
                 self.calls.insert(call.clone(), answer.clone());
             }
             EventKind::Run(RunEvent::ReadOnlyViolated { .. }) => self.violated = true,
@@ -233,6 +232,5 @@ impl Workflow for AuditWorkflow {
             exit: ExitReason::Clean,
             millis: self.resources.millis(),
         })
-        .map(drop)
     }
 }

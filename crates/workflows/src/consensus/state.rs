@@ -52,8 +52,7 @@ impl StageState {
                     told,
                     ..
                 } => {
-                    self.spent.calls += u64::from(told.retries) + 1;
-                    self.spent.usage = self.spent.usage.plus(**usage);
+                    self.spent.add(**usage, told.retries);
                     self.calls.insert(call.clone(), answer.clone());
                 }
                 RunEvent::ReadOnlyViolated { .. } => self.violated = true,

@@ -190,7 +190,7 @@ impl Workflow for ConsensusWorkflow {
             Word::Answer(OpenQuestion { question, .. }, PersonAnswer::Given((value, reason))) => {
                 match settle_error::by_person(&question, &value, reason) {
                     Ok(resolution) => {
-                        drop(self.append(ConsensusEvent::QuestionResolved { resolution })?)
+                        self.append(ConsensusEvent::QuestionResolved { resolution })?
                     }
                     Err(_) => drop(self.left_open.insert(Asked::Question(question.id))),
                 }
@@ -204,6 +204,5 @@ impl Workflow for ConsensusWorkflow {
             exit: outcome::exit(&self.state),
             millis: self.resources.millis(),
         })
-        .map(drop)
     }
 }

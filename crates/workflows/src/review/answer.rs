@@ -95,13 +95,8 @@ pub async fn start(
         change.changes = changes(&given.reviewed, workspace, redaction);
         mark(&given.findings, workspace, &mut change);
     }
-    let kept = review.resources.agents.keep_change(&given.reviewed);
-    kept.map_err(RunError::Sources)?;
     let events = events(plan, &given, change);
-    review
-        .sources
-        .keep(ROUND, given.reviewed)
-        .map_err(RunError::Sources)?;
+    review.keep(ROUND, given.reviewed)?;
     // One transaction: an interrupted answer is recorded whole, so it can be resumed, or not at all.
     review.append_all(events)?;
     review.resources.guard = guard;

@@ -29,7 +29,6 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::review::code::coder_changes::Trees;
 use crate::review::code::guidelines::Guidelines;
 use crate::review::code::intent;
 use crate::review::code::scripts::Scripts;
@@ -43,7 +42,6 @@ use crate::review::workflow::ReviewWorkflow;
 use crate::run::budget;
 use crate::run::error::RunError;
 use crate::run::ports::DisputeResolver;
-use crate::run::redaction::Redaction;
 use crate::run::resources::RunResources;
 use crate::run::workflow::Workflow as _;
 use crate::run::write_guard::WriteGuard;
@@ -84,26 +82,15 @@ pub async fn start(
     }
     let guidelines = Guidelines::read(&setup.workspace, &setup.settings, &plan)?;
     let mut review = prepared(setup, resolver, run, &plan)?;
-    review
-        .sources
-        .keep_guidelines(guidelines)
-        .map_err(RunError::Sources)?;
+    review.sources.keep_guidelines(guidelines)?;
     let leaves = plan.agents.iter().any(|agent| !agent.is_embedded());
     let withheld = leaves
         .then(|| review.resources.redaction().withheld(&target.files))
         .flatten();
-    let kept = review.resources.agents.keep_change(&target.files);
-    kept.map_err(RunError::Sources)?;
-    review
-        .sources
-        .keep(1, target.files)
-        .map_err(RunError::Sources)?;
+    review.keep(1, target.files)?;
     if plan.mode >= Mode::Fix {
         let rules = review.resources.workspace.selection_rules()?;
-        review
-            .sources
-            .keep_rules(&rules)
-            .map_err(RunError::Sources)?;
+        review.sources.keep_rules(&rules)?;
     }
     plan.shards = review.joined(&plan).await?;
     let changed = review
@@ -188,10 +175,8 @@ pub async fn take_over(
     let folder = setup.journal.transcripts(&run)?;
     let mut sources = Sources::new(&folder, setup.settings.redaction.into());
     let guidelines = Guidelines::read(&setup.workspace, &setup.settings, &plan)?;
-    sources
-        .keep_guidelines(guidelines)
-        .and_then(|()| sources.keep(1, target.files))
-        .map_err(RunError::Sources)?;
+    sources.keep_guidelines(guidelines)?;
+    sources.keep(1, target.files)?;
     resume(setup, resolver, run, None, Vec::new()).await
 }
 
@@ -209,10 +194,7 @@ pub async fn fix(
     let mut review = reloaded(setup, resolver, run)?;
     let workspace = Arc::clone(&review.resources.workspace);
     if review.sources.rules().is_none() {
-        review
-            .sources
-            .keep_rules(&workspace.selection_rules()?)
-            .map_err(RunError::Sources)?;
+        review.sources.keep_rules(&workspace.selection_rules()?)?;
     }
     let recorded = |agents: Vec<Agent>| agents.into_iter().map(Agent::recorded).collect();
     let request = FixRequest {
@@ -227,9 +209,8 @@ pub async fn fix(
             "`{file}` has changed since its review; the findings on it may be stale"
         ))
     }))?;
-    if let Some(plan) = &review.state.plan {
-        review.scripts = Scripts::of(plan, &review.resources.settings, workspace.root());
-    }
+    let settings = &review.resources.settings;
+    review.scripts = Scripts::of(review.state.plan(), settings, workspace.root());
     review.resources.guard = guard;
     rest(review).await
 }
@@ -278,10 +259,7 @@ fn reloaded(
     let mut review = prepared(setup, resolver, run, plan)?;
     review.state = state;
     let root = review.resources.workspace.root().to_owned();
-    review
-        .sources
-        .load(review.state.round(), Some(&root))
-        .map_err(RunError::Sources)?;
+    review.sources.load(review.state.round(), Some(&root))?;
     let files = review.sources.files(review.state.round());
     let kept = review.resources.agents.keep_change(files);
     kept.map_err(RunError::Sources)?;
@@ -331,12 +309,8 @@ async fn rest(mut review: ReviewWorkflow) -> Result<EndedReview, RunError> {
         None if review.resources.stop.is_stopped() => Rest::Stopped,
         None => review.run().await?,
     };
-    let trees = Trees {
-        workspace: &review.resources.workspace,
-        state_dir: &review.resources.state_dir,
-    };
-    let changes = Redaction::from(review.resources.settings.redaction)
-        .changes(trees.all_changes(&review.state)?);
+    let changes = review.trees().all_changes(&review.state)?;
+    let changes = review.resources.redaction().value(changes);
     // The outcome of a stopped run includes merged findings of the incomplete round.
     let shown = if rest == Rest::Stopped {
         review.merged_so_far()

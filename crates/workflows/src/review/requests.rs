@@ -83,16 +83,14 @@ impl RequestBuilder<'_> {
         };
         let paths: Vec<&str> = review.files.iter().map(|file| file.path.as_str()).collect();
         let guidelines = self.sources.guidelines.of_call(&paths).sent;
-        let plan = self.state.plan.as_ref();
-        let intent = plan.map(|plan| plan.intent.clone()).unwrap_or_default();
-        let instructions = plan.and_then(|plan| plan.instructions.clone());
+        let plan = self.state.plan();
         let mut review = ReviewCall {
-            instructions: instructions.unwrap_or_default(),
+            instructions: plan.instructions.clone().unwrap_or_default(),
             language: self.state.settings.review.language.clone(),
             context,
             reads,
             guidelines,
-            intent,
+            intent: plan.intent.clone(),
             runners: self.runners(),
             ..review
         };
@@ -472,13 +470,8 @@ impl RequestBuilder<'_> {
     pub fn shown(&self, round: u32, path: &str) -> Option<SourceFile> {
         let text = self
             .shown_text(round, path)
-            .or_else(|| last_tree(self.state).and_then(|tree| self.text_at(tree, path)))?;
-        Some(SourceFile {
-            path: path.to_owned(),
-            text,
-            changed: Vec::new(),
-            diff: None,
-        })
+            .or_else(|| self.text_at(last_tree(self.state)?, path))?;
+        Some(SourceFile::whole(path, text))
     }
 
     pub(crate) fn original_text(&self, path: &str) -> Option<String> {
@@ -568,16 +561,8 @@ impl RequestBuilder<'_> {
             })
             .collect();
         let files = paths
-            .iter()
-            .filter_map(|path| {
-                let text = self.trees.workspace.read(path)?;
-                Some(SourceFile {
-                    path: (*path).to_owned(),
-                    text,
-                    changed: Vec::new(),
-                    diff: None,
-                })
-            })
+            .into_iter()
+            .filter_map(|path| Some(SourceFile::whole(path, self.trees.workspace.read(path)?)))
             .collect();
         Task::Recheck(RecheckCall { changes, files })
     }

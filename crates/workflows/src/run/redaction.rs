@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 
 use glee_agents::{AnswerText, TranscriptFiles};
 use glee_model::domain::event::EventKind;
-use glee_model::domain::{Agent, FileChange, number_of};
+use glee_model::domain::{Agent, number_of};
 use glee_protocol::request::{Request, SourceFile};
 use glee_protocol::secrets;
 use glee_store::config::settings;
@@ -67,10 +67,6 @@ impl Redaction {
         }
     }
 
-    pub fn files(self, files: Vec<SourceFile>) -> Vec<SourceFile> {
-        self.value(files)
-    }
-
     /// Redacts all texts of a value.
     pub fn value<T: Serialize + DeserializeOwned>(self, value: T) -> T {
         if self.on {
@@ -89,10 +85,6 @@ impl Redaction {
         }
         let number = number_of(withheld.len(), "secret");
         (!withheld.is_empty()).then(|| format!("{number} withheld: agents get a placeholder"))
-    }
-
-    pub fn changes(self, changes: Vec<FileChange>) -> Vec<FileChange> {
-        self.value(changes)
     }
 
     /// Redacts all files of a call or a command.

@@ -105,7 +105,10 @@ async fn run_steps<W: Workflow>(
                             }
                         },
                     },
-                    Step::Record(event) => workflow.append((**event).clone()).map(|_| None)?,
+                    Step::Record(event) => {
+                        workflow.append((**event).clone())?;
+                        None
+                    }
                     Step::Effect(effect) => workflow.effect(effect)?.map(input),
                     Step::Prompt(question) => match workflow.prompt(question) {
                         Some(answer) => Some(input(answer)),

@@ -101,7 +101,6 @@ pub trait Workflow: Sized {
         // Only a review reads files whose lines its findings name.
         found.stale.clear();
         self.append_all(RunResources::ended(call, outcome, &found, is_stopped))
-            .map(drop)
     }
 
     /// Returns the answer that is recorded for a call if the budget does not permit the call. If the method
@@ -132,21 +131,17 @@ pub trait Workflow: Sized {
         std::future::pending().await
     }
 
-    fn append(&mut self, kind: impl Into<EventKind>) -> Result<Event, RunError> {
-        let mut events = self.append_all([kind.into()])?;
-        Ok(events.pop().expect("one event was appended"))
+    fn append(&mut self, kind: impl Into<EventKind>) -> Result<(), RunError> {
+        self.append_all([kind.into()])
     }
 
     /// Records events in one transaction, applies them to the state, and passes them to the listeners.
-    fn append_all(
-        &mut self,
-        kinds: impl IntoIterator<Item = EventKind>,
-    ) -> Result<Vec<Event>, RunError> {
+    fn append_all(&mut self, kinds: impl IntoIterator<Item = EventKind>) -> Result<(), RunError> {
         let kinds: Vec<EventKind> = kinds.into_iter().collect();
         let elsewhere = kinds.iter().flat_map(|kind| self.elsewhere(kind)).collect();
         let events = self.resources_mut().record(kinds, elsewhere)?;
         self.accept(&events);
-        Ok(events)
+        Ok(())
     }
 
     fn accept(&mut self, events: &[Event]) {
@@ -155,6 +150,6 @@ pub trait Workflow: Sized {
     }
 
     fn notice(&mut self, text: impl Into<String>) -> Result<(), RunError> {
-        self.append(EventKind::notice(text)).map(drop)
+        self.append(EventKind::notice(text))
     }
 }

@@ -139,8 +139,7 @@ impl WatchState {
                     ..
                 } = event
                 {
-                    self.spent.calls += u64::from(told.retries) + 1;
-                    self.spent.usage = self.spent.usage.plus(**usage);
+                    self.spent.add(**usage, told.retries);
                     match &call.purpose {
                         Purpose::Peer { cycle } => {
                             let open = self.open.as_mut().filter(|open| open.number == *cycle);

@@ -130,6 +130,14 @@ pub struct Spent {
     pub usage: Usage,
 }
 
+impl Spent {
+    /// Counts a call that ended, with its retries.
+    pub fn add(&mut self, usage: Usage, retries: u32) {
+        self.calls += u64::from(retries) + 1;
+        self.usage = self.usage.plus(usage);
+    }
+}
+
 /// The known cost of several runs, in US dollars. A cost is `None` if no cap depends on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SpentByRuns {

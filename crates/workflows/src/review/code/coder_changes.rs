@@ -138,8 +138,7 @@ impl Trees<'_> {
     /// After a review of staged changes with `--restage`, adds the coder's changes to the index. Returns the files
     /// that were added to the index, and the changed files that are not in the index.
     pub fn restage(&self, state: &ReviewState) -> Result<Option<Restaged>, RunError> {
-        let staged = state.plan.as_ref().and_then(|plan| plan.staged);
-        if let Some(staged) = staged
+        if let Some(staged) = state.plan().staged
             && let Some((_, before)) = &state.before
             && let Some(after) = last_tree(state)
         {
@@ -178,7 +177,7 @@ pub(crate) fn restage_notices(state: &ReviewState, restaged: &Restaged) -> Vec<E
     }
     if !restaged.left.is_empty() {
         let files = quoted(&restaged.left);
-        texts.push(match state.plan.as_ref().and_then(|plan| plan.staged) {
+        texts.push(match state.plan().staged {
             Some(Staged::Restaged) => format!(
                 "not staged, because the work tree differed from the index before the run, or git converts the file: \
                  {files}; the index still has the old code: stage it with `git add {files}`"
@@ -291,11 +290,7 @@ pub(crate) fn tree_before_round(state: &ReviewState, round: u32) -> Option<&Stri
 }
 
 pub(crate) fn last_tree(state: &ReviewState) -> Option<&String> {
-    state
-        .tree_changes
-        .last()
-        .map(|change| &change.tree)
-        .or(state.before.as_ref().map(|(_, tree)| tree))
+    tree_before_round(state, u32::MAX)
 }
 
 #[cfg(test)]

@@ -327,13 +327,7 @@ pub(crate) mod cut {
 
     /// A file of which only the lines in `shown` are not empty.
     pub(crate) fn part(path: &str, text: String, shown: &[Lines]) -> SourceFile {
-        let file = SourceFile {
-            path: path.to_owned(),
-            text,
-            changed: Vec::new(),
-            diff: None,
-        };
-        delta::part(&file, &[], shown)
+        delta::part(&SourceFile::whole(path, text), &[], shown)
     }
 }
 

@@ -10,7 +10,10 @@ use std::mem::take;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use crate::review::code::guidelines::Guidelines;
+use crate::run::error::RunError;
 use crate::run::redaction::Redaction;
 use glee_model::domain::{Coverage, Finding};
 use glee_protocol::request::SourceFile;
@@ -57,43 +60,32 @@ impl Sources {
     /// The files as they are in the tree.
     pub(crate) fn of_tree(workspace: &Workspace, paths: BTreeSet<String>) -> Self {
         let files = paths.into_iter().filter_map(|path| {
-            Some(SourceFile {
-                text: workspace.read(&path)?,
-                path,
-                changed: Vec::new(),
-                diff: None,
-            })
+            let text = workspace.read(&path)?;
+            Some(SourceFile::whole(path, text))
         });
         Self::unsaved(files.collect())
     }
 
     pub(crate) fn unsaved(files: Vec<SourceFile>) -> Self {
-        let rounds = BTreeMap::from([(1, by_name(Redaction::ON, files))]);
         Self {
-            folder: PathBuf::new(),
-            redaction: Redaction::ON,
-            rounds,
-            shown: RefCell::default(),
-            places: RefCell::default(),
-            guidelines: Guidelines::default(),
+            rounds: BTreeMap::from([(1, by_name(Redaction::ON, files))]),
+            ..Self::new(Path::new(""), Redaction::ON)
         }
     }
 
     /// Writes the redacted files of a round to the run's folder. The files in memory stay unredacted.
-    pub fn keep(&mut self, round: u32, files: Vec<SourceFile>) -> io::Result<()> {
-        let bytes =
-            serde_json::to_vec(&self.redaction.files(files.clone())).map_err(io::Error::other)?;
-        private::write(&Self::path_in(&self.folder, round), &bytes)?;
+    pub fn keep(&mut self, round: u32, files: Vec<SourceFile>) -> Result<(), RunError> {
+        let redacted = self.redaction.value(files.clone());
+        write(&Self::path_in(&self.folder, round), &redacted)?;
         self.rounds.insert(round, by_name(self.redaction, files));
         Ok(())
     }
 
     /// Loads the rounds `1..=last`. The secrets in a stored file are redacted, but embedded agents receive the
     /// unredacted file. Therefore, the secrets are restored if the file in the tree at `root` is unchanged.
-    pub fn load(&mut self, last: u32, root: Option<&Path>) -> io::Result<()> {
+    pub fn load(&mut self, last: u32, root: Option<&Path>) -> Result<(), RunError> {
         for round in 1..=last {
-            let bytes = files::read(&Self::path_in(&self.folder, round))?;
-            let mut files = Self::parse(&bytes)?;
+            let mut files = Self::read(&self.folder, round).map_err(RunError::Sources)?;
             for file in files
                 .iter_mut()
                 .filter(|file| file.text.contains("[secret:"))
@@ -111,11 +103,8 @@ impl Sources {
         Ok(())
     }
 
-    pub(crate) fn keep_rules(&self, rules: &SelectionRules) -> io::Result<()> {
-        private::write(
-            &self.folder.join(RULES),
-            &serde_json::to_vec(rules).map_err(io::Error::other)?,
-        )
+    pub(crate) fn keep_rules(&self, rules: &SelectionRules) -> Result<(), RunError> {
+        write(&self.folder.join(RULES), rules)
     }
 
     pub fn rules(&self) -> Option<SelectionRules> {
@@ -123,20 +112,21 @@ impl Sources {
     }
 
     /// Writes the redacted guidelines to the run's folder. The guidelines in memory stay unredacted.
-    pub(crate) fn keep_guidelines(&mut self, guidelines: Guidelines) -> io::Result<()> {
-        let bytes = serde_json::to_vec(&self.redaction.value(guidelines.clone()))
-            .map_err(io::Error::other)?;
-        private::write(&self.folder.join(GUIDELINES), &bytes)?;
+    pub(crate) fn keep_guidelines(&mut self, guidelines: Guidelines) -> Result<(), RunError> {
+        let redacted = self.redaction.value(guidelines.clone());
+        write(&self.folder.join(GUIDELINES), &redacted)?;
         self.guidelines = guidelines;
         Ok(())
     }
 
-    pub(crate) fn path_in(folder: &Path, round: u32) -> PathBuf {
+    fn path_in(folder: &Path, round: u32) -> PathBuf {
         folder.join(format!("sources-{round}.json"))
     }
 
-    pub fn parse(bytes: &[u8]) -> io::Result<Vec<SourceFile>> {
-        serde_json::from_slice(bytes).map_err(io::Error::other)
+    /// The redacted files of a round in the folder of a run.
+    pub(crate) fn read(folder: &Path, round: u32) -> io::Result<Vec<SourceFile>> {
+        let bytes = files::read(&Self::path_in(folder, round))?;
+        serde_json::from_slice(&bytes).map_err(io::Error::other)
     }
 
     /// Where the names of a round's change occur in the tree. The tree is searched once a round.
@@ -232,6 +222,13 @@ impl Sources {
             AROUND,
         )
     }
+}
+
+fn write(path: &Path, value: &impl Serialize) -> Result<(), RunError> {
+    let bytes = serde_json::to_vec(value).map_err(io::Error::other);
+    bytes
+        .and_then(|bytes| private::write(path, &bytes))
+        .map_err(RunError::Sources)
 }
 
 fn by_name(redaction: Redaction, files: Vec<SourceFile>) -> BTreeMap<String, SourceFile> {

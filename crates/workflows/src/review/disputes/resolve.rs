@@ -48,8 +48,7 @@ pub fn due(
         review.judge.require_evidence,
         &|ruling, cited| requests.support(disputed, ruling, cited),
     );
-    let plan = state.plan.as_ref();
-    let is_request = plan.is_some_and(|plan| plan.pull_request.is_some());
+    let is_request = state.plan().pull_request.is_some();
     record.map(|record| {
         let ruling = heard(requests, disputed, lowered(record.ruling.clone(), review));
         let disposition = objections::disposition(&ruling).filter(|_| is_request);

@@ -16,7 +16,6 @@ use glee_model::rules::review::reversal;
 use glee_protocol::text::printable;
 use glee_store::history::JournalError;
 use glee_store::history::store::Journal;
-use glee_system::files;
 use glee_workspace::diff::parse::{self, DiffMark};
 use glee_workspace::diff::unified;
 
@@ -121,9 +120,8 @@ impl Reviewed {
 
     /// The texts of a round; empty if they were pruned.
     fn texts(&self, round: u32) -> BTreeMap<String, String> {
-        let bytes = files::read(&Sources::path_in(&self.folder, round));
-        let files = bytes.and_then(|bytes| Sources::parse(&bytes));
-        let files = files.unwrap_or_default().into_iter();
+        let files = Sources::read(&self.folder, round).unwrap_or_default();
+        let files = files.into_iter();
         files.map(|file| (file.path, file.text)).collect()
     }
 

@@ -9,7 +9,6 @@ use crate::review::code::sources::Sources;
 use crate::run::redaction::Redaction;
 use glee_model::domain::{Anchor, Dispute, DisputeNumber, RunId};
 use glee_store::history::store::Journal;
-use glee_system::files;
 use glee_workspace::code::anchors::Blocks;
 
 /// Glee reads the code of at most this number of rounds of an earlier run.
@@ -102,10 +101,8 @@ impl<'a> Past<'a> {
 
     fn read(&self, run: &RunId, path: &str) -> Vec<Version> {
         let folder = self.journal.folder_of(run);
-        let rounds =
-            (1..=ROUNDS).map_while(|round| files::read(&Sources::path_in(&folder, round)).ok());
-        let files = rounds
-            .filter_map(|bytes| Sources::parse(&bytes).ok())
+        let files = (1..=ROUNDS)
+            .filter_map(|round| Sources::read(&folder, round).ok())
             .flatten();
         let shown = Redaction::ON.text(path);
         files

@@ -145,11 +145,8 @@ impl RoundContext<'_> {
 
     pub fn own(&self) -> Vec<Member> {
         let glee = AgentName::from(GLEE);
-        let own = self.state.plan.iter().flat_map(|plan| &plan.own);
-        self.members(
-            own.enumerate()
-                .map(|(index, raw)| (format!("{GLEE}/{index}"), &glee, raw)),
-        )
+        let own = self.state.plan().own.iter().enumerate();
+        self.members(own.map(|(index, raw)| (format!("{GLEE}/{index}"), &glee, raw)))
     }
 
     pub fn debate(&self) -> Debate {

@@ -199,9 +199,8 @@ impl RoundContext<'_> {
 
     /// The problems that comments and shared rulings identify.
     fn posted(&self, bindings: &[Binding]) -> Vec<PostedProblem> {
-        let request = self.state.plan.as_ref();
-        let request = request.and_then(|plan| plan.pull_request.as_ref());
-        let commented = request.into_iter().flat_map(|request| &request.posted);
+        let request = &self.state.plan().pull_request;
+        let commented = request.iter().flat_map(|request| &request.posted);
         let ruled = bindings.iter().filter_map(|binding| {
             Some(PostedProblem {
                 key: binding.problem.clone()?,
@@ -246,8 +245,6 @@ impl NewFinding {
                 self.finding.raw.evidence.push(evidence.clone());
             }
         }
-        let demonstration = &mut self.finding.raw.demonstration;
-        *demonstration = demonstration.take().or(member.raw.demonstration.clone());
         let demonstration = &mut self.finding.raw.demonstration;
         *demonstration = demonstration.take().or(member.raw.demonstration.clone());
         self.said.push(member.id.clone());

@@ -377,12 +377,7 @@ impl<'a> Shown<'a> {
 
     fn files(&self) -> Vec<SourceFile> {
         let files = self.lines.iter().map(|(path, lines)| {
-            let file = SourceFile {
-                path: (*path).to_owned(),
-                text: self.texts[path].clone(),
-                changed: Vec::new(),
-                diff: None,
-            };
+            let file = SourceFile::whole(*path, self.texts[path].clone());
             let lines: Vec<(u32, u32)> = lines.iter().map(|line| (*line, *line)).collect();
             delta::part(&file, &[], &lines)
         });

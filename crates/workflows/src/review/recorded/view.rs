@@ -100,7 +100,7 @@ pub(crate) fn outcome_of(
     exit: ExitReason,
     millis: u64,
 ) -> Result<Outcome, RunError> {
-    let changes = Redaction::ON.changes(trees.all_changes_or_recorded(state));
+    let changes = Redaction::ON.value(trees.all_changes_or_recorded(state));
     let outcome = outcome::outcome(state, run, exit, millis, changes);
     let mut outcome = outcome.ok_or_else(|| RunError::NotStarted(run.clone()))?;
     add_earlier(&mut outcome, state, journal)?;
@@ -121,9 +121,7 @@ pub fn decided_again(
         return Err(RunError::NotStarted(run.clone()));
     }
     let mut sources = Sources::new(&journal.transcripts(run)?, Redaction::ON);
-    sources
-        .load(state.round(), None)
-        .map_err(RunError::Sources)?;
+    sources.load(state.round(), None)?;
     let known = numbers::of_run(run, &state);
     let decided = (1..=state.round()).map(|round| {
         let context = RoundContext {

@@ -117,9 +117,15 @@ impl ReviewState {
         state
     }
 
+    /// The plan of the run; an empty one before the run has started.
+    pub(crate) fn plan(&self) -> &Plan {
+        static NONE: LazyLock<Plan> = LazyLock::new(Plan::default);
+        self.plan.as_ref().unwrap_or(&NONE)
+    }
+
     /// The worktree of the run, and whether its changes are in the user's tree.
     pub fn worktree(&self) -> Option<RunWorktree> {
-        let path = self.plan.as_ref()?.worktree.clone()?;
+        let path = self.plan().worktree.clone()?;
         let mut changes = self.tree_changes.iter();
         let facts = WorktreeFacts {
             is_dropped: self.dropped,
@@ -180,8 +186,7 @@ impl ReviewState {
                 if call.purpose.is_coder() {
                     self.unrecorded_change = Some(call.clone());
                 }
-                self.spent.calls += u64::from(told.retries) + 1;
-                self.spent.usage = self.spent.usage.plus(**usage);
+                self.spent.add(**usage, told.retries);
                 // What a call about several disputes used counts once.
                 let mut usage = **usage;
                 for asked in call.each() {
@@ -362,12 +367,8 @@ impl ReviewState {
                 self.before.get_or_insert((kept_as.clone(), tree.clone()));
             }
             ReviewEvent::TreeChanged(change) => {
-                let is_apart = self
-                    .plan
-                    .as_ref()
-                    .is_some_and(|plan| plan.worktree.is_some());
-                self.undone |= is_apart && !change.changes.is_empty();
                 if !change.changes.is_empty() {
+                    self.undone |= self.plan().worktree.is_some();
                     self.verified.clear();
                 }
                 for changed in &change.changes {

@@ -82,6 +82,6 @@ impl ReviewState {
     }
 
     fn comparers(&self) -> impl Iterator<Item = &Agent> {
-        self.plan.iter().flat_map(|plan| &plan.comparers)
+        self.plan().comparers.iter()
     }
 }

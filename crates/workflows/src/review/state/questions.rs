@@ -21,12 +21,8 @@ impl ReviewState {
     }
 
     pub fn covers(&self, file: &str) -> bool {
-        self.rounds
-            .last()
-            .into_iter()
-            .flatten()
-            .flatten()
-            .any(|covered| covered.file == file)
+        let mut covered = self.rounds.last().into_iter().flatten().flatten();
+        covered.any(|covered| covered.file == file)
     }
 
     pub fn agents(&self, role: Role) -> impl Iterator<Item = &Agent> {
@@ -35,14 +31,12 @@ impl ReviewState {
 
     /// The reviewers, the coders and the judges of the plan.
     pub(crate) fn planned(&self) -> impl Iterator<Item = &Agent> {
-        self.plan.iter().flat_map(|plan| &plan.agents)
+        self.plan().agents.iter()
     }
 
     /// The shards of a round; rounds are counted from 1.
     pub(crate) fn shards(&self, round: u32) -> &[Vec<Coverage>] {
-        let at = usize::try_from(round)
-            .ok()
-            .and_then(|round| round.checked_sub(1));
+        let at = (round as usize).checked_sub(1);
         at.and_then(|at| self.rounds.get(at))
             .map_or(&[], Vec::as_slice)
     }
@@ -63,12 +57,8 @@ impl ReviewState {
 
     /// The last ruling of a dispute, ignoring rulings that were made before the dispute was reopened.
     pub(crate) fn last_ruling<'a>(&self, dispute: &'a Dispute) -> Option<&'a RulingRecord> {
-        let before = self
-            .ruled_before
-            .get(&dispute.number)
-            .copied()
-            .unwrap_or_default();
-        dispute.rulings.get(before..)?.last()
+        let before = self.ruled_before.get(&dispute.number).copied();
+        dispute.rulings.get(before.unwrap_or_default()..)?.last()
     }
 
     /// Returns the open disputes that a resumed run decides again. `named` is the route on the command line.
@@ -79,10 +69,7 @@ impl ReviewState {
     ///   answer. Disputes for which a person chose the route `human` are left out. A run with `--fix` also decides disputes
     ///   without a route, if the coder received the finding before the judge.
     pub(crate) fn stayed_open(&self, named: Option<Route>) -> Vec<DisputeNumber> {
-        let is_fix = self
-            .plan
-            .as_ref()
-            .is_some_and(|plan| plan.mode == Mode::Fix);
+        let is_fix = self.plan().mode == Mode::Fix;
         self.disputes
             .values()
             .filter(|dispute| dispute.is_open())
@@ -266,10 +253,10 @@ impl ReviewState {
     }
 
     pub fn mode(&self) -> Mode {
-        match (&self.fixing, &self.plan) {
-            (Some(_), _) => Mode::Fix,
-            (None, Some(plan)) => plan.mode,
-            (None, None) => Mode::Review,
+        if self.fixing.is_some() {
+            Mode::Fix
+        } else {
+            self.plan().mode
         }
     }
 
@@ -362,10 +349,7 @@ impl ReviewState {
     fn judged_first(&self) -> JudgedFirst {
         let rules = self.settings.review.consensus;
         JudgedFirst {
-            arbitrates: self
-                .plan
-                .as_ref()
-                .is_some_and(|plan| plan.mode == Mode::Arbitrate),
+            arbitrates: self.plan().mode == Mode::Arbitrate,
             has_judge: self.agents(Role::Judge).next().is_some(),
             validates: rules.validate == Validate::Judge,
             weighs: rules.policy == Policy::Specification,

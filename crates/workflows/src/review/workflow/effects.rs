@@ -44,7 +44,7 @@ impl ReviewWorkflow {
         self.bindings = self.known_rulings()?;
         let known = self.resources.journal.known_problems()?;
         if let Some(pairs) = self.unsure_pairs(round, RaisedIn::Review, &known)? {
-            return self.append(pairs).map(drop);
+            return self.append(pairs);
         }
         let context = self.context(round, &known);
         let advised = context.advise(context.unmerged(), &self.resources.settings.advisories);
@@ -117,7 +117,7 @@ impl ReviewWorkflow {
     pub(super) fn conclude(&mut self, round: u32) -> Result<(), RunError> {
         let known = self.resources.journal.known_problems()?;
         if let Some(pairs) = self.unsure_pairs(round, RaisedIn::Debate, &known)? {
-            return self.append(pairs).map(drop);
+            return self.append(pairs);
         }
         let context = self.context(round, &known);
         let advised = context.advise(
@@ -162,7 +162,7 @@ impl ReviewWorkflow {
             }
         }
         events.extend(joined);
-        self.append_all(events).map(drop)
+        self.append_all(events)
     }
 
     /// Records merged findings. If another run records findings after this run has read the known problems, the
@@ -219,7 +219,6 @@ impl ReviewWorkflow {
             judges.into_iter().map(Agent::recorded).collect()
         };
         self.append(DisputeEvent::DisputesReopened { disputes, judges })
-            .map(drop)
     }
 
     /// Continues the open disputes of earlier runs that findings of this run repeat. If a dispute is already settled,
@@ -235,7 +234,7 @@ impl ReviewWorkflow {
                 .ok_or(JournalError::UnknownDispute(number))?;
             events.extend(self.carried_on(record, &findings));
         }
-        self.append_all(events).map(drop)
+        self.append_all(events)
     }
 
     fn carried_on(&self, record: DisputeRecord, findings: &[FindingId]) -> Vec<EventKind> {
@@ -257,8 +256,7 @@ impl ReviewWorkflow {
         dispute.objection.finding = dispute.finding.id;
         dispute.discarded_by = None;
         // An escalated dispute keeps its route if the command line sets no other route.
-        let plan = self.state.plan.as_ref();
-        let is_named = plan.is_some_and(|plan| plan.on_dispute.is_some());
+        let is_named = self.state.plan().on_dispute.is_some();
         let last = dispute.rulings.last();
         let is_escalated = last.is_some_and(|last| last.ruling.ruling == RulingWord::Escalate);
         if is_named || !is_escalated {
@@ -300,7 +298,7 @@ impl ReviewWorkflow {
             ruling: ruling.clone(),
         };
         if left.is_empty() {
-            return self.append(given).map(drop);
+            return self.append(given);
         }
         let known = self.resources.journal.known_problems()?;
         self.append_merged(known, |workflow, known| {
@@ -337,11 +335,7 @@ impl ReviewWorkflow {
         }
         let shards = target.coverage();
         self.bindings = self.known_rulings()?;
-        let kept = self.resources.agents.keep_change(&target.files);
-        kept.map_err(RunError::Sources)?;
-        self.sources
-            .keep(round, target.files)
-            .map_err(RunError::Sources)?;
+        self.keep(round, target.files)?;
         events.push(
             ReviewEvent::RoundStarted {
                 round,
@@ -350,7 +344,7 @@ impl ReviewWorkflow {
             }
             .into(),
         );
-        self.append_all(events).map(drop)
+        self.append_all(events)
     }
 
     pub(super) fn demonstrate(

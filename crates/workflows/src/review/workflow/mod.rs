@@ -37,6 +37,7 @@ use glee_model::domain::{
     RulingRecord, RunId, Spent, Untrusted, number_of,
 };
 use glee_protocol::prompts::PromptError;
+use glee_protocol::request::SourceFile;
 use glee_store::config::choices::Compare;
 use glee_store::config::schema::values::ReuseMode;
 use glee_store::history::queries::rows::Binding;
@@ -122,11 +123,7 @@ impl Workflow for ReviewWorkflow {
         let builder = self.requests(&self.bindings);
         let task = builder.task(id);
         let again = builder.again(id);
-        let plan = self
-            .state
-            .plan
-            .as_ref()
-            .expect("a call is due only where there is a plan");
+        let plan = self.state.plan();
         let mut known = plan
             .agents
             .iter()
@@ -196,7 +193,7 @@ impl Workflow for ReviewWorkflow {
             ReviewEffect::OpenDisputes => self.open_disputes()?,
             ReviewEffect::CarryOn => self.carry_on()?,
             ReviewEffect::Send(dispute) => {
-                drop(self.append(schedule::disputes::sent(&self.state, *dispute))?)
+                self.append(schedule::disputes::sent(&self.state, *dispute))?
             }
             ReviewEffect::Rule(dispute) => self.rule(*dispute)?,
             ReviewEffect::Settle(disputes) => {
@@ -332,7 +329,7 @@ impl Workflow for ReviewWorkflow {
             }
             .into(),
         );
-        self.append_all(events).map(drop)
+        self.append_all(events)
     }
 
     fn elsewhere(&self, kind: &EventKind) -> Vec<(RunId, EventKind)> {
@@ -381,28 +378,26 @@ impl Workflow for ReviewWorkflow {
                 .after_coder_call(&self.resources.run, &self.resources.state_dir),
             false => Ok(()),
         };
-        // An answer of a backup is not recorded for reuse, because the answer does not come from the reviewer.
-        let is_own = outcome.metadata.by.is_none();
         let mut found = self.resources.changes(&call, &outcome, observation)?;
         found.stale.retain(|file| self.state.covers(file));
         let mut events = RunResources::ended(call.clone(), outcome, &found, is_stopped);
         events
             .iter_mut()
             .for_each(|event| self.ask_for_places(event));
-        let kept = events.iter().find_map(|event| match event {
+        let finished = events.iter().find_map(|event| match event {
             EventKind::Run(RunEvent::CallFinished { answer, told, .. }) => {
-                let by = told.by.as_ref().unwrap_or(&call.agent);
-                pairs::kept(&self.state, &call, by, answer)
+                Some((answer, told.by.as_ref()))
             }
             _ => None,
         });
-        let events = self.append_all(events.into_iter().chain(kept))?;
+        let kept = finished.and_then(|(answer, by)| {
+            pairs::kept(&self.state, &call, by.unwrap_or(&call.agent), answer)
+        });
+        // An answer of a backup is not recorded for reuse, because the answer does not come from the reviewer.
+        let is_own = finished.is_some_and(|(_, by)| by.is_none());
+        self.append_all(events.into_iter().chain(kept))?;
         recorded?;
-        if is_own
-            && events
-                .iter()
-                .any(|event| matches!(event.kind, EventKind::Run(RunEvent::CallFinished { .. })))
-        {
+        if is_own {
             let reviewed = self.archive().record(
                 &self.state,
                 &self.sources,
@@ -475,6 +470,13 @@ impl ReviewWorkflow {
         }
     }
 
+    /// Keeps the files of a round, for the agents that work at the base of the change, too.
+    pub(crate) fn keep(&mut self, round: u32, files: Vec<SourceFile>) -> Result<(), RunError> {
+        let kept = self.resources.agents.keep_change(&files);
+        kept.map_err(RunError::Sources)?;
+        self.sources.keep(round, files)
+    }
+
     pub(crate) async fn run(&mut self) -> Result<Rest, RunError> {
         let span = self.resources.span.clone();
         runner::drive(self).instrument(span).await
@@ -504,7 +506,7 @@ impl ReviewWorkflow {
         let known = self
             .archive()
             .reuse(&self.state, &self.sources, &self.bindings)?;
-        self.append_all(known).map(drop)
+        self.append_all(known)
     }
 
     async fn keys(&self, plan: &Plan) -> Result<ReviewerKeys, PromptError> {

@@ -90,15 +90,10 @@ impl WatchWorkflow {
                 .read(&path)
                 .filter(|_| files.iter().all(|file| file.path != path))
             {
-                files.push(SourceFile {
-                    path,
-                    text,
-                    changed: Vec::new(),
-                    diff: None,
-                });
+                files.push(SourceFile::whole(path, text));
             }
         }
-        self.resources.redaction().files(files)
+        self.resources.redaction().value(files)
     }
 
     /// The disputes that have no recorded ruling although the judge's last attempt has ended.

@@ -63,7 +63,8 @@ impl WatchWorkflow {
             .drain(..)
             .map(|(place, said)| (place, EventKind::Watch(WatchEvent::EventReceived { said })));
         let (places, kinds): (Vec<usize>, Vec<EventKind>) = waiting.unzip();
-        let events = self.append_all(kinds)?;
+        let events = self.resources.record(kinds, Vec::new())?;
+        self.accept(&events);
         let now = self.now();
         for (event, place) in events.iter().zip(places) {
             let EventKind::Watch(WatchEvent::EventReceived { said }) = &event.kind else {

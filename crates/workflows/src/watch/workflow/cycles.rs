@@ -127,7 +127,6 @@ impl WatchWorkflow {
             requests: cycle::requests(&self.state, plan),
             tree,
         })
-        .map(drop)
     }
 
     pub(super) fn review(&self, id: &CallId) -> Option<Result<Call, RunError>> {
@@ -203,9 +202,7 @@ impl WatchWorkflow {
             let pairs = compare::unsure(&self.state, &open, asks);
             if !pairs.is_empty() {
                 let cycle = open.number;
-                return self
-                    .append(WatchEvent::IssuesUnsure { cycle, pairs })
-                    .map(drop);
+                return self.append(WatchEvent::IssuesUnsure { cycle, pairs });
             }
         }
         let was_paused = self.state.status == WatchStatus::Paused;

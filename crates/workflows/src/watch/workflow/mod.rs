@@ -300,7 +300,7 @@ impl Workflow for WatchWorkflow {
             let reported = self.reported(&call, &answer.clone());
             events.extend(reported);
         }
-        self.append_all(events).map(drop)
+        self.append_all(events)
     }
 
     fn over_budget(&self) -> Option<CallAnswer> {
@@ -406,7 +406,6 @@ impl WatchWorkflow {
         self.begun_at = Some(self.state.events);
         let cycle = self.state.cycle + 1;
         self.append(WatchEvent::CycleStarted { cycle, triggers })
-            .map(drop)
     }
 
     async fn begin(&mut self, mut plan: WatchPlan) -> Result<(), RunError> {

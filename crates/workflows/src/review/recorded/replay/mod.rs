@@ -62,9 +62,7 @@ pub fn replay(
         &journal.transcripts(run)?,
         Redaction::from(settings.redaction),
     );
-    sources
-        .load(record.round(), Some(workspace.root()))
-        .map_err(RunError::Sources)?;
+    sources.load(record.round(), Some(workspace.root()))?;
     let trees = Trees {
         workspace,
         state_dir,
