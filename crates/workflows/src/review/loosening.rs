@@ -10,9 +10,7 @@ use std::time::Duration;
 use crate::review::plan::{first_choice, judges, reviewers};
 use glee_model::domain::{Agent, Loosened, Role, Route, Severity, Tag};
 use glee_model::rules::review::mandatory::is_mandatory;
-use glee_store::config::choices::{
-    Demonstrations, Escalation, OlderFindings, PrMode, Sandbox, Validate,
-};
+use glee_store::config::choices::{Demonstrations, Escalation, OlderFindings, PrMode, Validate};
 use glee_store::config::schema::values::GuidelineChoice;
 use glee_store::config::settings::{
     Advisories, Budget, Consensus, Fix, Issues, Judge, Limits, MaxAge, NotifySettings, OnDispute,
@@ -94,62 +92,71 @@ pub fn loosened(now: &Settings, than: &Settings) -> Vec<Loosened> {
             },
         server: _,
     } = now;
-    let mut found = Vec::new();
-    let settings = [
-        // An advisory can lower the severity of a finding, and a missing one can no longer raise it.
-        (
-            *path != than.advisories.path || *url != than.advisories.url,
-            "advisories",
-            "other advisories are consulted",
-        ),
-        (
-            strictness(*sandbox) < strictness(than.sandbox),
-            "sandbox",
-            "reviewers and judges run in a weaker sandbox",
-        ),
-        (
-            !secrets && than.redaction.secrets,
-            "redaction.secrets",
-            "secrets are sent to agents",
-        ),
-        (
-            !block_private_keys && than.redaction.block_private_keys,
-            "redaction.block_private_keys",
-            "private keys are sent to agents",
-        ),
-        (
-            demonstrations.unwrap_or(u64::MAX) < than.budget.demonstrations.unwrap_or(u64::MAX),
-            "budget.demonstrations",
-            "fewer demonstrations of findings are run",
-        ),
-        (
-            *mode == PrMode::Warn && than.pr.mode == PrMode::Enforce,
-            "pr.mode",
-            "the check on a pull request never fails",
-        ),
-        (
-            !drafts && than.pr.drafts,
-            "pr.drafts",
-            "a draft is not reviewed",
-        ),
-        (
-            *author_may_rule && !than.pr.author_may_rule,
-            "pr.author_may_rule",
-            "the author of a change may rule on it",
-        ),
-    ];
-    for (is_loosened, what, text) in settings {
-        if is_loosened {
-            found.push(Loosened::new(what, text));
-        }
-    }
-    found.extend(of_review(review, &than.review, reviewers_of(now).len()));
-    found.extend(of_ages(max_age, &than.rulings.max_age));
-    found.extend(of_agents(now, than));
-    found
+    let mut found = Found::default();
+    // An advisory can lower the severity of a finding, and a missing one can no longer raise it.
+    found.add(
+        *path != than.advisories.path || *url != than.advisories.url,
+        "advisories",
+        "other advisories are consulted",
+    );
+    found.add(
+        *sandbox < than.sandbox,
+        "sandbox",
+        "reviewers and judges run in a weaker sandbox",
+    );
+    found.add(
+        !secrets && than.redaction.secrets,
+        "redaction.secrets",
+        "secrets are sent to agents",
+    );
+    found.add(
+        !block_private_keys && than.redaction.block_private_keys,
+        "redaction.block_private_keys",
+        "private keys are sent to agents",
+    );
+    found.add(
+        demonstrations.unwrap_or(u64::MAX) < than.budget.demonstrations.unwrap_or(u64::MAX),
+        "budget.demonstrations",
+        "fewer demonstrations of findings are run",
+    );
+    found.add(
+        *mode == PrMode::Warn && than.pr.mode == PrMode::Enforce,
+        "pr.mode",
+        "the check on a pull request never fails",
+    );
+    found.add(
+        !drafts && than.pr.drafts,
+        "pr.drafts",
+        "a draft is not reviewed",
+    );
+    found.add(
+        *author_may_rule && !than.pr.author_may_rule,
+        "pr.author_may_rule",
+        "the author of a change may rule on it",
+    );
+    of_review(
+        &mut found,
+        review,
+        &than.review,
+        asked(now, Role::Reviewer).len(),
+    );
+    of_ages(&mut found, max_age, &than.rulings.max_age);
+    of_agents(&mut found, now, than);
+    found.0
 }
 
-fn of_review(now: &ReviewSettings, than: &ReviewSettings, asked: usize) -> Vec<Loosened> {
+#[derive(Default)]
+struct Found(Vec<Loosened>);
+
+impl Found {
+    fn add(&mut self, is_loosened: bool, what: impl Into<String>, text: impl Into<String>) {
+        if is_loosened {
+            self.0.push(Loosened::new(what, text));
+        }
+    }
+}
+
+fn of_review(found: &mut Found, now: &ReviewSettings, than: &ReviewSettings, asked: usize) {
     let ReviewSettings {
         opinions: Opinions {
             mandatory: _,
@@ -194,31 +201,26 @@ fn of_review(now: &ReviewSettings, than: &ReviewSettings, asked: usize) -> Vec<L
                 require_evidence,
             },
     } = now;
-    let mut found = of_tags(now, than);
-    let mut add = |is_loosened: bool, what: &str, text: String| {
-        if is_loosened {
-            found.push(Loosened::new(what, text));
-        }
-    };
-    add(
+    of_tags(found, now, than);
+    found.add(
         !recheck && than.recheck,
         "review.recheck",
-        "no reviewer checks a fix".to_owned(),
+        "no reviewer checks a fix",
     );
     let [needed, needed_then] = [*quorum, than.quorum].map(|quorum| {
         quorum.map_or(usize::MAX, |quorum| {
             usize::try_from(quorum).unwrap_or(usize::MAX)
         })
     });
-    add(
+    found.add(
         needed < needed_then && needed < asked,
         "review.quorum",
         format!("{needed} of {asked} reviewers suffice"),
     );
-    add(
+    found.add(
         *scope < than.fix.scope,
         "review.fix.scope",
-        "a coder may edit files that no finding names".to_owned(),
+        "a coder may edit files that no finding names",
     );
     for command in than
         .verify
@@ -226,16 +228,16 @@ fn of_review(now: &ReviewSettings, than: &ReviewSettings, asked: usize) -> Vec<L
         .filter(|command| !verify.contains(command))
     {
         let text = format!("`{}` is not run after a fix", command.join(" "));
-        add(true, "review.verify", text);
+        found.add(true, "review.verify", text);
     }
-    add(
+    found.add(
         *demonstrations == Demonstrations::Off && than.demonstrations != Demonstrations::Off,
         "review.demonstrations",
-        "no demonstration of a finding is run".to_owned(),
+        "no demonstration of a finding is run",
     );
     for (name, runner) in &than.runners {
         let text = format!("demonstrations with the runner `{name}` are not run as before");
-        add(runners.get(name) != Some(runner), "review.runners", text);
+        found.add(runners.get(name) != Some(runner), "review.runners", text);
     }
     let is_dropped = match (guidelines, &than.guidelines) {
         (_, GuidelineChoice::Off) => false,
@@ -244,22 +246,22 @@ fn of_review(now: &ReviewSettings, than: &ReviewSettings, asked: usize) -> Vec<L
         }
         (now, than) => now != than,
     };
-    add(
+    found.add(
         is_dropped,
         "review.guidelines",
-        "some of the project's guidelines are not sent".to_owned(),
+        "some of the project's guidelines are not sent",
     );
-    add(
+    found.add(
         *max_file_size < than.max_file_size,
         "review.max_file_size",
         format!("files above {max_file_size} bytes are not reviewed as a whole"),
     );
-    add(
+    found.add(
         *skipped < than.skipped,
         "review.skipped",
-        "files that could not be reviewed are only noted".to_owned(),
+        "files that could not be reviewed are only noted",
     );
-    add(
+    found.add(
         *older < than.older,
         "review.older",
         match older {
@@ -267,51 +269,48 @@ fn of_review(now: &ReviewSettings, than: &ReviewSettings, asked: usize) -> Vec<L
             OlderFindings::Show | OlderFindings::Block => {
                 "findings older than the change do not block"
             }
-        }
-        .to_owned(),
+        },
     );
-    add(
+    found.add(
         *policy != than.consensus.policy,
         "review.consensus.policy",
-        "findings of several reviewers are combined by another policy".to_owned(),
+        "findings of several reviewers are combined by another policy",
     );
-    add(
+    found.add(
         *validate == Validate::Judge && than.consensus.validate == Validate::Off,
         "review.consensus.validate",
-        "the judge may dismiss a finding before anybody objects".to_owned(),
+        "the judge may dismiss a finding before anybody objects",
     );
-    add(
+    found.add(
         !prompt_user && than.on_dispute.prompt_user,
         "review.on_dispute.prompt_user",
-        "nobody is asked about a dispute".to_owned(),
+        "nobody is asked about a dispute",
     );
-    add(
+    found.add(
         ease(*default) > ease(than.on_dispute.default),
         "review.on_dispute.default",
         format!("the default for disputes is `{}`", default.as_str()),
     );
-    add(
+    found.add(
         *escalate_to == Escalation::Discard && than.judge.escalate_to == Escalation::Human,
         "review.judge.escalate_to",
-        "a finding is discarded if the judge is uncertain".to_owned(),
+        "a finding is discarded if the judge is uncertain",
     );
-    add(
+    found.add(
         !require_evidence && than.judge.require_evidence,
         "review.judge.require_evidence",
-        "the judge may dismiss without evidence".to_owned(),
+        "the judge may dismiss without evidence",
     );
-    found
 }
 
 /// The tags that were mandatory and are optional now. A tag that no list names counts as the rules say.
-fn of_tags(now: &ReviewSettings, than: &ReviewSettings) -> Vec<Loosened> {
+fn of_tags(found: &mut Found, now: &ReviewSettings, than: &ReviewSettings) {
     let known = Tag::ALL.iter().map(|tag| tag.as_str().to_owned());
     let named = [now, than].map(|review| [review.mandatory(), review.optional()].concat());
     let mut words: Vec<String> = known.chain(named.concat()).collect();
     let mut seen = BTreeSet::new();
     words.retain(|word| seen.insert(word.to_uppercase()));
     let lists = [now, than].map(|review| (review.mandatory(), review.optional()));
-    let mut found = Vec::new();
     for word in words {
         let severity = Severity {
             tag: Tag::parse(&word),
@@ -320,20 +319,17 @@ fn of_tags(now: &ReviewSettings, than: &ReviewSettings) -> Vec<Loosened> {
         let [now, than] = lists
             .each_ref()
             .map(|(mandatory, optional)| is_mandatory(&severity, mandatory, optional));
-        if than && !now {
-            let key = match severity.tag {
-                Some(Tag::Must | Tag::Should) => "review.opinions.mandatory",
-                _ => "review.issues.mandatory",
-            };
-            found.push(Loosened::new(key, format!("{word} is optional")));
-        }
+        let key = match severity.tag {
+            Some(Tag::Must | Tag::Should) => "review.opinions.mandatory",
+            _ => "review.issues.mandatory",
+        };
+        found.add(than && !now, key, format!("{word} is optional"));
     }
-    found
 }
 
 /// A ruling that closes a finding loosens if it applies for longer, and one that enforces a finding if it applies for
 /// a shorter time.
-fn of_ages(now: &MaxAge, than: &MaxAge) -> Vec<Loosened> {
+fn of_ages(found: &mut Found, now: &MaxAge, than: &MaxAge) {
     let MaxAge {
         enforced,
         refuted,
@@ -352,26 +348,22 @@ fn of_ages(now: &MaxAge, than: &MaxAge) -> Vec<Loosened> {
         ("duplicate", *duplicate, than.duplicate),
         ("not_mandatory", *not_mandatory, than.not_mandatory),
     ];
-    let mut found = Vec::new();
     for (name, now, than) in closing {
-        if age(now) > age(than) {
-            let key = format!("rulings.max_age.{name}");
-            found.push(Loosened::new(
-                key,
-                "rulings that close a finding apply for longer",
-            ));
-        }
+        found.add(
+            age(now) > age(than),
+            format!("rulings.max_age.{name}"),
+            "rulings that close a finding apply for longer",
+        );
     }
-    if age(*enforced) < age(than.enforced) {
-        let text = "rulings that enforce a finding apply for a shorter time";
-        found.push(Loosened::new("rulings.max_age.enforced", text));
-    }
-    found
+    found.add(
+        age(*enforced) < age(than.enforced),
+        "rulings.max_age.enforced",
+        "rulings that enforce a finding apply for a shorter time",
+    );
 }
 
 /// An agent that is only added loosens nothing. An agent that was asked has to be asked, and has to be the same.
-fn of_agents(now: &Settings, than: &Settings) -> Vec<Loosened> {
-    let mut found = Vec::new();
+fn of_agents(found: &mut Found, now: &Settings, than: &Settings) {
     for role in [Role::Reviewer, Role::Judge, Role::Aggregator] {
         let asked = asked(now, role);
         for before in self::asked(than, role) {
@@ -382,19 +374,15 @@ fn of_agents(now: &Settings, than: &Settings) -> Vec<Loosened> {
                         Role::Reviewer => "review.reviewers".to_owned(),
                         _ => format!("agents.{name}"),
                     };
-                    found.push(Loosened::new(
-                        key,
-                        format!("the {role} `{name}` is not asked"),
-                    ));
+                    found.add(true, key, format!("the {role} `{name}` is not asked"));
                 }
-                Some(agent) => found.extend(of_agent(agent, before)),
+                Some(agent) => of_agent(found, agent, before),
             }
         }
     }
-    found
 }
 
-fn of_agent(now: &Agent, than: &Agent) -> Vec<Loosened> {
+fn of_agent(found: &mut Found, now: &Agent, than: &Agent) {
     let Agent {
         name,
         role,
@@ -430,38 +418,23 @@ fn of_agent(now: &Agent, than: &Agent) -> Vec<Loosened> {
             "another backup",
         ),
     ];
-    changes
-        .into_iter()
-        .filter(|(_, is_loosened, _)| *is_loosened)
-        .map(|(key, _, what)| {
-            Loosened::new(
-                format!("agents.{name}.{key}"),
-                format!("the {role} `{name}` has {what}"),
-            )
-        })
-        .collect()
+    for (key, is_loosened, what) in changes {
+        found.add(
+            is_loosened,
+            format!("agents.{name}.{key}"),
+            format!("the {role} `{name}` has {what}"),
+        );
+    }
 }
 
 fn asked(settings: &Settings, role: Role) -> Vec<&Agent> {
     match role {
-        Role::Reviewer => reviewers_of(settings),
+        Role::Reviewer => reviewers(settings).unwrap_or_default(),
         Role::Judge => judges(settings).unwrap_or_default(),
         Role::Coder | Role::Aggregator => first_choice(settings)
             .find(|agent| agent.role == role)
             .into_iter()
             .collect(),
-    }
-}
-
-fn reviewers_of(settings: &Settings) -> Vec<&Agent> {
-    reviewers(settings).unwrap_or_default()
-}
-
-fn strictness(sandbox: Sandbox) -> u8 {
-    match sandbox {
-        Sandbox::Off => 0,
-        Sandbox::Auto => 1,
-        Sandbox::Required => 2,
     }
 }
 

@@ -390,10 +390,8 @@ fn untold(state: &ReviewState, key: &str, is_unknown: impl Fn(&Usage) -> bool) -
 fn callers(state: &ReviewState, has_usage: impl Fn(&Usage) -> bool) -> String {
     let mut names = BTreeSet::new();
     for (id, call) in &state.calls {
-        let mut planned = state.planned();
-        if has_usage(&call.usage)
-            && !planned.any(|agent| agent.name == id.agent && agent.is_embedded())
-        {
+        let is_embedded = state.agent(&id.agent).is_some_and(Agent::is_embedded);
+        if has_usage(&call.usage) && !is_embedded {
             names.insert(id.agent.0.as_str());
         }
     }

@@ -293,7 +293,7 @@ fn report(state: &ReviewState, agent: &Agent) -> ReviewerReport {
     let calls = state.last_calls();
     let own = calls
         .iter()
-        .filter(|(id, _)| id.agent == agent.name && is_review(&id.purpose));
+        .filter(|(id, _)| id.agent == agent.name && matches!(id.purpose, Purpose::Review { .. }));
     for (id, call) in own {
         answered += 1;
         let part = state.reuse(id);
@@ -350,23 +350,13 @@ fn rank(status: AnswerStatus) -> u8 {
 }
 
 /// Adds the files that the reviewer could not read. The status is `NotReviewed` if the reviewer could read no file.
-fn with_unread(state: &ReviewState, report: ReviewerReport) -> ReviewerReport {
-    let (unread, is_all) = coverage::unread_by(state, &report.name);
-    let is_blind = is_all && !unread.is_empty();
-    let status = if is_blind {
-        AnswerStatus::NotReviewed
-    } else {
-        report.status
-    };
-    ReviewerReport {
-        status,
-        unread,
-        ..report
+fn with_unread(state: &ReviewState, mut report: ReviewerReport) -> ReviewerReport {
+    let (unread, is_blind) = coverage::unread_by(state, &report.name);
+    if is_blind {
+        report.status = AnswerStatus::NotReviewed;
     }
-}
-
-fn is_review(purpose: &Purpose) -> bool {
-    matches!(purpose, Purpose::Review { .. })
+    report.unread = unread;
+    report
 }
 
 /// The failures of the last calls. Calls that failed for one reason, such as an outage, have one entry.

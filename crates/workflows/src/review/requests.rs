@@ -44,8 +44,7 @@ pub struct RequestBuilder<'a> {
 impl RequestBuilder<'_> {
     /// The task of a call, with as much of the code as the agent needs. An embedded agent gets whole files.
     pub fn task(&self, call: &CallId) -> Task {
-        let mut agents = self.state.planned();
-        let agent = agents.find(|agent| agent.name == call.agent);
+        let agent = self.state.agent(&call.agent);
         let task = self.whole_task(call);
         if agent.is_some_and(Agent::is_embedded) {
             return match task {
@@ -236,8 +235,7 @@ impl RequestBuilder<'_> {
                 _ => file,
             })
             .collect();
-        let mut agents = self.state.planned();
-        let reviewer = agents.find(|agent| agent.name == call.agent);
+        let reviewer = self.state.agent(&call.agent);
         let focus = reviewer
             .map(|agent| agent.focus.clone())
             .unwrap_or_default();
@@ -347,33 +345,19 @@ impl RequestBuilder<'_> {
     }
 
     fn item(&self, finding: &Finding) -> Item {
-        let here = self
-            .state
-            .dispute_of(finding.id)
-            .filter(|d| d.disposition == Some(Disposition::Enforced));
-        let earlier = self.state.progress(finding.id).enforced_by();
-        let enforced = match (here, earlier) {
-            (Some(dispute), _) => Some(
-                dispute
-                    .rulings
-                    .last()
-                    .map(|record| record.ruling.rationale.clone())
-                    .unwrap_or_default(),
-            ),
-            (None, Some(dispute)) => {
-                let binding = self
-                    .bindings
-                    .iter()
-                    .find(|binding| binding.dispute == *dispute);
-                Some(
-                    binding
-                        .map(|binding| binding.rationale.clone())
-                        .unwrap_or_default(),
-                )
-            }
-            (None, None) => None,
-        };
         let dispute = self.state.dispute_of(finding.id);
+        let here = dispute.filter(|dispute| dispute.disposition == Some(Disposition::Enforced));
+        let earlier = self.state.progress(finding.id).enforced_by();
+        let rationale = match here {
+            Some(dispute) => dispute.rulings.last().map(|last| &last.ruling.rationale),
+            None => {
+                let mut bindings = self.bindings.iter();
+                let binding = bindings.find(|binding| Some(&binding.dispute) == earlier);
+                binding.map(|binding| &binding.rationale)
+            }
+        };
+        let is_enforced = here.is_some() || earlier.is_some();
+        let enforced = is_enforced.then(|| rationale.cloned().unwrap_or_default());
         let answered = dispute.and_then(Dispute::unreplied);
         Item {
             finding: finding.clone(),

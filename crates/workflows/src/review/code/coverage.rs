@@ -10,39 +10,24 @@ use glee_builtin as builtin;
 use glee_model::domain::event::{CallAnswer, Purpose};
 use glee_model::domain::{Agent, AgentName, Coverage, Role, UnreadFile};
 
-/// The files that the agent `reviewer` received but could not read. The returned boolean is true if the reviewer
-/// could not read any file.
+/// The files that the agent `reviewer` received but could not read, and whether these are all files.
 pub(crate) fn unread_by(state: &ReviewState, reviewer: &AgentName) -> (Vec<UnreadFile>, bool) {
-    let mut unread = Unread::default();
-    for (purpose, files) in shards(state) {
-        unread.take(
-            files,
-            &answered(state, reviewer, &purpose)
-                .into_iter()
-                .collect::<Vec<_>>(),
-        );
-    }
-    (unread.files(), unread.is_all)
+    let unread = Unread::of(shards(state), |purpose| {
+        Vec::from_iter(answered(state, reviewer, purpose))
+    });
+    (unread.files(), unread.is_blind())
 }
 
 /// The files that no reviewer could read. A file for which no reviewer gave a complete answer is not included.
 pub fn unread(state: &ReviewState) -> Vec<UnreadFile> {
-    let mut unread = Unread::default();
-    for (purpose, files) in shards(state) {
-        unread.take(files, &answers(state, &purpose));
-    }
-    unread.files()
+    Unread::of(shards(state), |purpose| answers(state, purpose)).files()
 }
 
 /// Whether, in at least one round, no reviewer could read any file.
 pub(crate) fn is_blind(state: &ReviewState) -> bool {
     (1..=state.round()).any(|round| {
-        let mut unread = Unread::default();
-        for (purpose, files) in shards(state).filter(|(purpose, _)| purpose.round() == Some(round))
-        {
-            unread.take(files, &answers(state, &purpose));
-        }
-        unread.is_all && !unread.languages.is_empty()
+        let of_round = shards(state).filter(|(purpose, _)| purpose.round() == Some(round));
+        Unread::of(of_round, |purpose| answers(state, purpose)).is_blind()
     })
 }
 
@@ -53,25 +38,31 @@ struct Unread<'a> {
     is_all: bool,
 }
 
-impl Default for Unread<'_> {
-    fn default() -> Self {
-        Self {
+impl<'a> Unread<'a> {
+    fn of(
+        shards: impl Iterator<Item = (Purpose, &'a [Coverage])>,
+        answered: impl Fn(&Purpose) -> Vec<&'a Agent>,
+    ) -> Self {
+        let mut unread = Self {
             languages: BTreeMap::new(),
             is_all: true,
-        }
-    }
-}
-
-impl<'a> Unread<'a> {
-    fn take(&mut self, files: &'a [Coverage], answered: &[&Agent]) {
-        for file in files {
+        };
+        for (purpose, files) in shards {
+            let answered = answered(&purpose);
             let is_embedded =
                 !answered.is_empty() && answered.iter().all(|agent| agent.is_embedded());
-            match builtin::language_without_rules(&file.file).filter(|_| is_embedded) {
-                Some(language) => drop(self.languages.insert(&file.file, language)),
-                None => self.is_all = false,
+            for file in files {
+                match builtin::language_without_rules(&file.file).filter(|_| is_embedded) {
+                    Some(language) => drop(unread.languages.insert(&file.file, language)),
+                    None => unread.is_all = false,
+                }
             }
         }
+        unread
+    }
+
+    fn is_blind(&self) -> bool {
+        self.is_all && !self.languages.is_empty()
     }
 
     fn files(&self) -> Vec<UnreadFile> {

@@ -84,8 +84,10 @@ pub(crate) fn changed(
     let mut runs: BTreeSet<&RunId> = BTreeSet::new();
     for ((reviewer, _), reuse) in &state.reused {
         // An embedded reviewer is not told.
-        let mut agents = plan.agents.iter();
-        if agents.any(|agent| agent.name == *reviewer && !agent.is_embedded()) {
+        if state
+            .agent(reviewer)
+            .is_some_and(|agent| !agent.is_embedded())
+        {
             runs.extend(reuse.from.iter().map(|from| &from.run));
         }
     }

@@ -18,18 +18,21 @@ use glee_store::history::queries::rows::Binding;
 
 /// The two messages for a debate that stops early: a request to shut down, and a reply that asks for more time.
 pub fn shutdown(debate_round: u32) -> Vec<DebateMessage> {
-    let request_id = format!("debate-round-{debate_round}");
-    let content = Some(format!(
+    let refusal = format!(
         "Still processing debate round {debate_round}, need more time to complete consensus"
-    ));
+    );
+    shutdown_messages(format!("debate-round-{debate_round}"), Some(refusal))
+}
+
+fn shutdown_messages(request_id: String, refusal: Option<String>) -> Vec<DebateMessage> {
     vec![
         DebateMessage::ShutdownRequest {
             request_id: request_id.clone(),
         },
         DebateMessage::ShutdownResponse {
             request_id,
-            approve: false,
-            content,
+            approve: refusal.is_none(),
+            content: refusal,
         },
     ]
 }
@@ -172,17 +175,7 @@ pub fn conclude(context: &RoundContext<'_>, bindings: &[Binding]) -> Vec<EventKi
 }
 
 fn end_of_debate() -> EventKind {
-    let request_id = "debate-complete".to_owned();
-    let messages = vec![
-        DebateMessage::ShutdownRequest {
-            request_id: request_id.clone(),
-        },
-        DebateMessage::ShutdownResponse {
-            request_id,
-            approve: true,
-            content: None,
-        },
-    ];
+    let messages = shutdown_messages("debate-complete".to_owned(), None);
     ReviewEvent::DebateShutdown { messages }.into()
 }
 

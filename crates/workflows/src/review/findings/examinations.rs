@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use crate::review::state::ReviewState;
-use glee_model::domain::event::{CallAnswer, CallId, Purpose};
+use glee_model::domain::event::{CallAnswer, CallId, Purpose, ReviewEvent};
 use glee_model::domain::{
     AgentName, Challenge, Class, DebateMessage, DefenceWord, Defended, ExaminationWord, Examined,
     Finding, FindingId, Role, number_of,
@@ -25,7 +25,7 @@ impl ReviewState {
     /// The reviewers that are not embedded. Embedded reviewers cannot take part in a debate.
     pub(crate) fn debaters(&self) -> impl Iterator<Item = &AgentName> {
         self.agents(Role::Reviewer)
-            .filter(|agent| agent.adapter != "builtin")
+            .filter(|agent| !agent.is_embedded())
             .map(|agent| &agent.name)
     }
 
@@ -63,14 +63,30 @@ impl ReviewState {
         near
     }
 
-    pub(crate) fn challenged(
+    pub(crate) fn unexamined(&self, agent: &AgentName, round: u32) -> Vec<FindingId> {
+        let said: Vec<FindingId> = self
+            .examinations(round)
+            .filter(|(by, _)| *by == agent)
+            .map(|(_, said)| said.finding)
+            .collect();
+        let asked = self.examined_by(agent, round).into_iter();
+        asked.filter(|id| !said.contains(id)).collect()
+    }
+
+    /// The findings of the agent that others challenged, and that it has not defended yet.
+    pub(crate) fn undefended(
         &self,
         agent: &AgentName,
         round: u32,
     ) -> Vec<(FindingId, Vec<Challenge>)> {
+        let defended: Vec<FindingId> = self
+            .defences(round)
+            .filter(|(by, _)| *by == agent)
+            .map(|(_, said)| said.finding)
+            .collect();
         let said: Vec<(&AgentName, &Examined)> = self.examinations(round).collect();
         self.debated(round)
-            .filter(|finding| finding.raised_by.contains(agent))
+            .filter(|finding| finding.raised_by.contains(agent) && !defended.contains(&finding.id))
             .filter_map(|finding| {
                 let against = said.iter().filter(|(by, said)| {
                     said.finding == finding.id
@@ -86,30 +102,6 @@ impl ReviewState {
                 (!challenges.is_empty()).then_some((finding.id, challenges))
             })
             .collect()
-    }
-
-    pub(crate) fn unexamined(&self, agent: &AgentName, round: u32) -> Vec<FindingId> {
-        let said: Vec<FindingId> = self
-            .examinations(round)
-            .filter(|(by, _)| *by == agent)
-            .map(|(_, said)| said.finding)
-            .collect();
-        let asked = self.examined_by(agent, round).into_iter();
-        asked.filter(|id| !said.contains(id)).collect()
-    }
-
-    pub(crate) fn undefended(
-        &self,
-        agent: &AgentName,
-        round: u32,
-    ) -> Vec<(FindingId, Vec<Challenge>)> {
-        let said: Vec<FindingId> = self
-            .defences(round)
-            .filter(|(by, _)| *by == agent)
-            .map(|(_, said)| said.finding)
-            .collect();
-        let asked = self.challenged(agent, round).into_iter();
-        asked.filter(|(id, _)| !said.contains(id)).collect()
     }
 
     /// Whether the agent left at least one finding unanswered in this call of the debate.
@@ -159,19 +151,10 @@ impl ReviewState {
     }
 
     pub(super) fn silent(&self, asked: &[Purpose]) -> Vec<AgentName> {
-        let mut last: BTreeMap<(&AgentName, &Purpose), &CallAnswer> = BTreeMap::new();
-        for (id, call) in self
-            .calls
-            .iter()
-            .filter(|(id, _)| asked.contains(&id.purpose))
-        {
-            last.insert((&id.agent, &id.purpose), &call.answer);
-        }
-        let mut silent: Vec<AgentName> = last
-            .into_iter()
-            .filter(|(_, answer)| answer.is_missing())
-            .map(|((agent, _), _)| agent.clone())
-            .collect();
+        let last = self.last_calls().into_iter();
+        let missing =
+            last.filter(|(id, call)| asked.contains(&id.purpose) && call.answer.is_missing());
+        let mut silent: Vec<AgentName> = missing.map(|(id, _)| id.agent.clone()).collect();
         silent.dedup();
         silent
     }
@@ -194,9 +177,9 @@ impl ReviewState {
         without
     }
 
-    pub(crate) fn round_message(&self, round: u32, debate_round: u32) -> DebateMessage {
+    pub(crate) fn debate_round(&self, round: u32, debate_round: u32) -> ReviewEvent {
         let mut content = format!("Round {debate_round} complete: ");
-        if debate_round == 2 {
+        let asked = if debate_round == 2 {
             let words = [
                 ExaminationWord::Agree,
                 ExaminationWord::Disagree,
@@ -210,6 +193,7 @@ impl ReviewState {
             let disagree = number_of(disagree, "disagreement");
             content.push_str(&format!("{agree}, {disagree}, {partial} partial"));
             self.add_examined(round, &mut content);
+            Purpose::Examine { round }
         } else {
             let words = [
                 DefenceWord::Defend,
@@ -224,20 +208,20 @@ impl ReviewState {
                 "{defended} defended, {conceded} conceded, {modified} modified"
             ));
             self.add_defended(round, &mut content);
-        }
-        let asked = if debate_round == 2 {
-            Purpose::Examine { round }
-        } else {
             Purpose::Defend { round }
         };
         for name in self.silent(&[asked]) {
             content.push_str(&format!("; {}", incomplete(&name)));
         }
         let summary = format!("Debate round {debate_round} complete");
-        DebateMessage::Message {
-            recipient: LEAD.to_owned(),
-            content,
-            summary,
+        ReviewEvent::DebateRound {
+            round,
+            debate_round,
+            message: DebateMessage::Message {
+                recipient: LEAD.to_owned(),
+                content,
+                summary,
+            },
         }
     }
 

@@ -258,12 +258,8 @@ impl RoundContext<'_> {
 
     fn member(&self, id: String, by: &AgentName, mut raw: RawFinding) -> Member {
         raw.severity = mandatory::normalised(raw.severity);
-        let agent = self
-            .state
-            .agents(Role::Reviewer)
-            .find(|agent| agent.name == *by);
         // The name of a reviewer says nothing about its vendor: the user chose it.
-        let vendor = agent.map(consensus::vendor_of);
+        let vendor = self.state.agent(by).map(consensus::vendor_of);
         let checked = CheckedEvidence {
             confirmed: raw.rule.is_some(),
             advisory: self.state.advised.get(&id).cloned().unwrap_or_default(),
@@ -345,10 +341,53 @@ impl RoundContext<'_> {
         group: &Group,
     ) -> Corroboration {
         let reviewers = self.state.agents(Role::Reviewer).count();
-        let mut consensus = corroboration(members, revisions, group, reviewers);
         let reasons = pairs::reasons(self.state, members, group);
-        consensus.notes.extend(reasons);
-        consensus
+        // What a reviewer says again is a finding of its own, unless it denies the problem.
+        let repeats = group.repeats.iter().filter(|at| members[**at].denies);
+        let mut positions: Vec<Position> = group
+            .members
+            .iter()
+            .chain(repeats)
+            .map(|at| &members[*at])
+            .map(|member| Position {
+                said: member.id.clone(),
+                reviewer: AgentName::from(member.model.as_str()),
+                severity: revisions.severity(member).clone(),
+                confidence: member.raw.confidence,
+                denies: member.denies,
+                denial: if member.denies {
+                    let said = [member.raw.title.clone(), member.raw.details()];
+                    Untrusted::joined(&said, "\n").trimmed()
+                } else {
+                    Untrusted::default()
+                },
+                observed: member.observed,
+            })
+            .collect();
+        positions.sort_by(|a, b| a.reviewer.cmp(&b.reviewer));
+        Corroboration {
+            class: group.class,
+            reviewers: u32::try_from(reviewers).unwrap_or(u32::MAX),
+            vendors: group.vendors,
+            positions,
+            confirmed_by: group
+                .supporters
+                .iter()
+                .map(|name| AgentName::from(name.as_str()))
+                .collect(),
+            assessments: group.assessments.clone(),
+            confidence: group
+                .confidence
+                .map(|sure| Confidence::clamped(i64::from(sure))),
+            formula: group.formula.clone(),
+            score: group.score,
+            why: group.why.clone(),
+            would_decide: group.reversal.clone(),
+            notes: group.notes.iter().cloned().chain(reasons).collect(),
+            escalate: group.escalate,
+            doubted: group.challenge.is_some() || matches!(group.state, GroupState::Conflicted(_)),
+            withdrawn: group.withdrawn,
+        }
     }
 
     fn group(
@@ -501,60 +540,6 @@ fn is_equal(known: &Finding, new: &Finding) -> bool {
         ..finding.raw.clone()
     });
     was == is && known.exact_fix == new.exact_fix && known.restated == new.restated
-}
-
-fn corroboration(
-    members: &[Member],
-    revisions: &Revisions,
-    group: &Group,
-    reviewers: usize,
-) -> Corroboration {
-    // What a reviewer says again is a finding of its own, unless it denies the problem.
-    let repeats = group.repeats.iter().filter(|at| members[**at].denies);
-    let mut positions: Vec<Position> = group
-        .members
-        .iter()
-        .chain(repeats)
-        .map(|at| &members[*at])
-        .map(|member| Position {
-            said: member.id.clone(),
-            reviewer: AgentName::from(member.model.as_str()),
-            severity: revisions.severity(member).clone(),
-            confidence: member.raw.confidence,
-            denies: member.denies,
-            denial: if member.denies {
-                let said = [member.raw.title.clone(), member.raw.details()];
-                Untrusted::joined(&said, "\n").trimmed()
-            } else {
-                Untrusted::default()
-            },
-            observed: member.observed,
-        })
-        .collect();
-    positions.sort_by(|a, b| a.reviewer.cmp(&b.reviewer));
-    Corroboration {
-        class: group.class,
-        reviewers: u32::try_from(reviewers).unwrap_or(u32::MAX),
-        vendors: group.vendors,
-        positions,
-        confirmed_by: group
-            .supporters
-            .iter()
-            .map(|name| AgentName::from(name.as_str()))
-            .collect(),
-        assessments: group.assessments.clone(),
-        confidence: group
-            .confidence
-            .map(|sure| Confidence::clamped(i64::from(sure))),
-        formula: group.formula.clone(),
-        score: group.score,
-        why: group.why.clone(),
-        would_decide: group.reversal.clone(),
-        notes: group.notes.clone(),
-        escalate: group.escalate,
-        doubted: group.challenge.is_some() || matches!(group.state, GroupState::Conflicted(_)),
-        withdrawn: group.withdrawn,
-    }
 }
 
 /// A fix of `finding` can undo the fix of an earlier finding. Returns this earlier finding.

@@ -129,7 +129,7 @@ pub fn continued<'p>(
         .collect()
 }
 
-fn place_and_title(finding: &Finding) -> (Option<&str>, Option<u32>, &str) {
+pub(super) fn place_and_title(finding: &Finding) -> (Option<&str>, Option<u32>, &str) {
     let raw = &finding.raw;
     (raw.file.as_deref(), raw.line, raw.title.as_written())
 }

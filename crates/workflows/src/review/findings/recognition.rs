@@ -4,13 +4,14 @@
 use std::cell::{LazyCell, OnceCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use crate::review::findings::numbers::place_and_title;
 use crate::review::findings::pairing::{
     Originals, Pair, anchored_places, likenesses, pairs, sureness,
 };
 use crate::review::findings::relations::{self, may_close};
 use crate::review::findings::round::{MergeSettings, Round, TextOf};
 use crate::review::state::ReviewState;
-use glee_model::domain::event::{EventKind, ReviewEvent, RunEvent};
+use glee_model::domain::event::{EventKind, ReviewEvent};
 use glee_model::domain::{
     AgentName, Anchor, Disposition, DisputeNumber, Finding, FindingId, Relation, RulingRef, RunId,
     Severity,
@@ -64,20 +65,12 @@ pub fn repeated(
         .copied()
         .filter(|earlier| earlier.raw.file.is_some())
     {
-        at.entry((
-            &earlier.raw.file,
-            earlier.raw.line,
-            earlier.raw.title.as_written(),
-        ))
-        .or_default()
-        .push(earlier);
+        at.entry(place_and_title(earlier))
+            .or_default()
+            .push(earlier);
     }
     for (index, finding) in findings.iter().enumerate() {
-        let same = at.get(&(
-            &finding.raw.file,
-            finding.raw.line,
-            finding.raw.title.as_written(),
-        ));
+        let same = at.get(&place_and_title(finding));
         let mut same = same.into_iter().flatten();
         let same = same.find(|earlier| earlier.anchor.is_none() || finding.anchor.is_none());
         if let Some(earlier) = same {
@@ -313,9 +306,8 @@ fn ruled(found: &Finding, binding: &Binding, lists: &MergeSettings) -> Option<Ev
         }));
     };
     if let Some(day) = binding.ended {
-        return Some(EventKind::Run(RunEvent::Notice {
-            text: format!("{finding}: the ruling of dispute {dispute} ended on {day}"),
-        }));
+        let text = format!("{finding}: the ruling of dispute {dispute} ended on {day}");
+        return Some(EventKind::notice(text));
     }
     if !may_close(found, binding) {
         let text = format!(

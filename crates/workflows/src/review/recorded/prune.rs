@@ -17,6 +17,13 @@ pub struct Pruned {
     pub bytes: u64,
 }
 
+impl Pruned {
+    fn add(&mut self, bytes: u64) {
+        self.runs += 1;
+        self.bytes += bytes;
+    }
+}
+
 /// Prunes the runs in `runs`, and keeps the data of the runs in `others`. The list `others` contains all other
 /// runs of the history. If the function fails, the caller can call the function again to continue the deletion.
 pub fn prune(
@@ -26,7 +33,7 @@ pub fn prune(
     runs: &[RunId],
     others: &[RunRow],
 ) -> Result<Pruned, RunError> {
-    let mut pruned = Pruned { runs: 0, bytes: 0 };
+    let mut pruned = Pruned::default();
     let mut due = Vec::new();
     for run in runs {
         let state = ReviewState::of(&journal.events(run)?);
@@ -65,10 +72,7 @@ pub fn prune(
         // If the pruned runs share data, the size of this data is added only once, for the last run.
         bytes += if index == last { shared } else { 0 };
         journal.append(run, RunEvent::RunPruned { bytes })?;
-        pruned = Pruned {
-            runs: pruned.runs + 1,
-            bytes: pruned.bytes + bytes,
-        };
+        pruned.add(bytes);
     }
     Ok(pruned)
 }
@@ -82,10 +86,7 @@ pub fn prune_transcripts(journal: &mut Journal, runs: &[RunId]) -> Result<Pruned
         let removed = workspace::remove_folder(&folder);
         let bytes = removed.map_err(WorkspaceError::state(&folder))?;
         journal.append(run, RunEvent::RunPruned { bytes })?;
-        pruned = Pruned {
-            runs: pruned.runs + 1,
-            bytes: pruned.bytes + bytes,
-        };
+        pruned.add(bytes);
     }
     Ok(pruned)
 }

@@ -37,6 +37,10 @@ pub fn recorded(
     journal: &Journal,
     run: &RunId,
 ) -> Result<Recorded, RunError> {
+    let trees = Trees {
+        workspace,
+        state_dir,
+    };
     let mut state = ReviewState::of(&journal.events(run)?);
     // A folder that this made would look as if the run was made on this machine.
     let mut sources = Sources::new(&journal.folder_of(run), Redaction::ON);
@@ -46,10 +50,6 @@ pub fn recorded(
         let lists = MergeSettings {
             policy: Policy::Panel,
             ..MergeSettings::of(&state.settings.review)
-        };
-        let trees = Trees {
-            workspace,
-            state_dir,
         };
         let past = Some(Past::of(journal, trees));
         let round = state.round();
@@ -81,10 +81,6 @@ pub fn recorded(
     }
     let exit = exit_of(&state).unwrap_or(ExitReason::AgentFailed);
     let millis = state.ended.map_or(0, |(_, millis)| millis);
-    let trees = Trees {
-        workspace,
-        state_dir,
-    };
     let outcome = outcome_of(&state, run, trees, journal, exit, millis)?;
     Ok(Recorded {
         outcome,

@@ -65,6 +65,10 @@ pub fn next_steps(
         .unwrap_or_else(|| vec![Step::Finish])
 }
 
+fn due_if(is_due: bool, effect: ReviewEffect) -> Vec<ReviewStep> {
+    is_due.then_some(Step::Effect(effect)).into_iter().collect()
+}
+
 fn reviews(state: &ReviewState, round: u32) -> Vec<ReviewStep> {
     let shards = state.rounds.last().map_or(0, Vec::len);
     let mut steps = Vec::new();
@@ -123,11 +127,8 @@ fn same(
 }
 
 fn merge(state: &ReviewState, round: u32) -> Vec<ReviewStep> {
-    if state.unmerged().next().is_some() {
-        vec![Step::Effect(ReviewEffect::Merge { round })]
-    } else {
-        Vec::new()
-    }
+    let is_due = state.unmerged().next().is_some();
+    due_if(is_due, ReviewEffect::Merge { round })
 }
 
 /// Asks one agent, in a single call, which findings of the round repeat an earlier dispute. After two unreadable
@@ -183,8 +184,7 @@ fn debate(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Revie
         .all(|name| state.examined_by(name, round).is_empty())
     {
         let is_reviewed = state.rounds.last().is_some_and(|shards| !shards.is_empty());
-        let conclude = Step::Effect(ReviewEffect::Conclude { round });
-        return is_reviewed.then_some(conclude).into_iter().collect();
+        return due_if(is_reviewed, ReviewEffect::Conclude { round });
     }
     for debate_round in 2..=rounds {
         let mut asked = Vec::new();
@@ -256,16 +256,13 @@ fn respond(state: &ReviewState, coder: &AgentName, round: u32) -> Option<ReviewS
 }
 
 fn demonstrate(state: &ReviewState, tested: TestedTree) -> Vec<ReviewStep> {
-    let due = demonstrations::next(state, tested);
-    let step = due.map(|_| Step::Effect(ReviewEffect::Demonstrate(tested)));
-    step.into_iter().collect()
+    let is_due = demonstrations::next(state, tested).is_some();
+    due_if(is_due, ReviewEffect::Demonstrate(tested))
 }
 
 fn undemonstrated(state: &ReviewState) -> Vec<ReviewStep> {
-    if demonstrations::undemonstrated(state).is_empty() {
-        return Vec::new();
-    }
-    vec![Step::Effect(ReviewEffect::Undemonstrated)]
+    let is_due = !demonstrations::undemonstrated(state).is_empty();
+    due_if(is_due, ReviewEffect::Undemonstrated)
 }
 
 fn enforce(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
@@ -289,10 +286,8 @@ fn enforce(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Revi
 
 fn verify(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
     let changed = state.file_changes().next().is_some();
-    if policy.mode != Mode::Review && changed && state.verified.len() < policy.verify {
-        return vec![Step::Effect(ReviewEffect::Verify { round })];
-    }
-    Vec::new()
+    let is_due = policy.mode != Mode::Review && changed && state.verified.len() < policy.verify;
+    due_if(is_due, ReviewEffect::Verify { round })
 }
 
 /// Sends the output of failed commands to the coders that edited files, in turn. Stops when the commands pass. A coder
@@ -355,9 +350,9 @@ fn rechecks(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Rev
 }
 
 fn next_round(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
-    let is_due = policy.mode != Mode::Review && round < policy.rounds && state.changed_in(round);
-    if is_due && !convergence::diverges(state) {
-        return vec![Step::Effect(ReviewEffect::NextRound { round: round + 1 })];
-    }
-    Vec::new()
+    let is_due = policy.mode != Mode::Review
+        && round < policy.rounds
+        && state.changed_in(round)
+        && !convergence::diverges(state);
+    due_if(is_due, ReviewEffect::NextRound { round: round + 1 })
 }

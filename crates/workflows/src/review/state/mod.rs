@@ -386,8 +386,8 @@ impl ReviewState {
             ReviewEvent::Undemonstrated { findings } => {
                 for id in findings {
                     self.progress_mut(*id).undemonstrated = true;
-                    if let Some(index) = self.place(*id) {
-                        self.findings[index].mandatory = false;
+                    if let Some(finding) = self.finding_mut(*id) {
+                        finding.mandatory = false;
                     }
                 }
             }

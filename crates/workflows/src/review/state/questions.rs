@@ -34,6 +34,10 @@ impl ReviewState {
         self.plan().agents.iter()
     }
 
+    pub(crate) fn agent(&self, name: &AgentName) -> Option<&Agent> {
+        self.planned().find(|agent| agent.name == *name)
+    }
+
     /// The shards of a round; rounds are counted from 1.
     pub(crate) fn shards(&self, round: u32) -> &[Vec<Coverage>] {
         let at = (round as usize).checked_sub(1);
@@ -109,6 +113,10 @@ impl ReviewState {
 
     pub fn finding(&self, id: FindingId) -> Option<&Finding> {
         self.place(id).map(|index| &self.findings[index])
+    }
+
+    pub(super) fn finding_mut(&mut self, id: FindingId) -> Option<&mut Finding> {
+        self.place(id).map(|index| &mut self.findings[index])
     }
 
     /// The members of the group of `id`, in the order of their ids.

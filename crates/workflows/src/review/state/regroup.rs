@@ -13,17 +13,16 @@ impl ReviewState {
         let Some(lowered) = lowered.filter(|lowered| lowered.dispute == *by) else {
             return;
         };
-        let Some(index) = self.place(id) else { return };
-        let finding = &mut self.findings[index];
-        finding.mandatory = true;
-        finding.raw.severity = lowered.was;
+        if let Some(finding) = self.finding_mut(id) {
+            finding.mandatory = true;
+            finding.raw.severity = lowered.was;
+        }
     }
 
     /// A dispute about a finding, or a ruling that enforces it, counts whether or not the finding is older than the
     /// change.
     pub(super) fn require(&mut self, id: FindingId) {
-        if let Some(index) = self.place(id) {
-            let finding = &mut self.findings[index];
+        if let Some(finding) = self.finding_mut(id) {
             finding.mandatory |= finding.older;
         }
     }
@@ -40,8 +39,9 @@ impl ReviewState {
     }
 
     pub(super) fn retag(&mut self, id: FindingId, tag: Tag, dispute: RulingRef) {
-        let Some(index) = self.place(id) else { return };
-        let finding = &mut self.findings[index];
+        let Some(finding) = self.finding_mut(id) else {
+            return;
+        };
         finding.mandatory = false;
         let was = std::mem::replace(&mut finding.raw.severity, Severity::known(tag));
         self.progress_mut(id).lowered = Some(Lowered { was, dispute });
@@ -55,8 +55,8 @@ impl ReviewState {
 
     pub(super) fn restate(&mut self, restated: &[RestatedFinding]) {
         for RestatedFinding { finding, said } in restated {
-            if let Some(place) = self.place(*finding) {
-                self.findings[place].restated.push(said.clone());
+            if let Some(finding) = self.finding_mut(*finding) {
+                finding.restated.push(said.clone());
             }
         }
     }

@@ -33,7 +33,7 @@ use glee_model::domain::event::{
     CallAnswer, CallId, DisputeEvent, Event, EventKind, Plan, ReviewEvent, RunEvent, Verified,
 };
 use glee_model::domain::{
-    AnsweredObjection, Coverage, DemonstrationRun, DisputeNumber, ExitReason, Ruler, Ruling,
+    Agent, AnsweredObjection, Coverage, DemonstrationRun, DisputeNumber, ExitReason, Ruler, Ruling,
     RulingRecord, RunId, Spent, Untrusted, number_of,
 };
 use glee_protocol::prompts::PromptError;
@@ -166,12 +166,7 @@ impl Workflow for ReviewWorkflow {
                 round,
                 debate_round,
             } => {
-                let message = self.state.round_message(*round, *debate_round);
-                self.append(ReviewEvent::DebateRound {
-                    round: *round,
-                    debate_round: *debate_round,
-                    message,
-                })?;
+                self.append(self.state.debate_round(*round, *debate_round))?;
             }
             ReviewEffect::Conclude { round } => self.conclude(*round)?,
             ReviewEffect::Keep => {
@@ -452,8 +447,8 @@ impl ReviewWorkflow {
         else {
             return;
         };
-        let mut embedded = self.state.planned().filter(|agent| agent.is_embedded());
-        if !status.is_complete() || embedded.any(|agent| agent.name == call.agent) {
+        let agent = self.state.agent(&call.agent);
+        if !status.is_complete() || agent.is_some_and(Agent::is_embedded) {
             return;
         }
         let misplaced = self

@@ -272,19 +272,7 @@ impl Replay<'_> {
             Step::Effect(ReviewEffect::DebateRound {
                 round,
                 debate_round,
-            }) => {
-                let round = *round;
-                let debate_round = *debate_round;
-                let message = self.state.round_message(round, debate_round);
-                Some(
-                    ReviewEvent::DebateRound {
-                        round,
-                        debate_round,
-                        message,
-                    }
-                    .into(),
-                )
-            }
+            }) => Some(self.state.debate_round(*round, *debate_round).into()),
             Step::Effect(ReviewEffect::Keep) => {
                 let (kept_as, tree) = self.record.before.clone().unwrap_or_default();
                 Some(ReviewEvent::BeforeImage { kept_as, tree }.into())

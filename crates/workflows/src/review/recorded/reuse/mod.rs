@@ -459,9 +459,7 @@ impl Archive<'_> {
         if !others.is_empty() && !stale.is_empty() {
             return None;
         }
-        let is_embedded = state
-            .agents(Role::Reviewer)
-            .any(|agent| agent.name == call.agent && agent.is_embedded());
+        let is_embedded = state.agent(&call.agent).is_some_and(Agent::is_embedded);
         let reads = self.read_sets(state, call, &paths, is_embedded)?;
         let mut instructions = Instructions::default();
         let text_of = |path: &str| sources.text(ROUND, path, self.workspace);

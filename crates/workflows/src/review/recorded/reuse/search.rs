@@ -16,10 +16,9 @@ use glee_workspace::select::read_hashes::ReadHashes;
 pub(super) struct Finder<'a> {
     archive: &'a Archive<'a>,
     asker: &'a str,
+    /// The records that were read; `None` for one that is damaged or no longer holds.
     records: HashMap<RecordedAt, Option<ReviewedFiles>>,
     sound: HashMap<RunId, bool>,
-    /// Whether everything is unchanged that an answer rests on beside the files that were sent.
-    current: HashMap<RecordedAt, bool>,
     hashes: ReadHashes<'a>,
 }
 
@@ -66,7 +65,6 @@ impl<'a> Finder<'a> {
             asker,
             records: HashMap::new(),
             sound: HashMap::new(),
-            current: HashMap::new(),
             hashes: ReadHashes::now(archive.workspace.root()),
         }
     }
@@ -109,7 +107,7 @@ impl<'a> Finder<'a> {
             else {
                 continue;
             };
-            let record = self.records.get(place).and_then(Option::as_ref);
+            let record = self.record(place);
             let is_whole = record.is_some_and(|record| {
                 record.others.is_empty()
                     || record
@@ -157,8 +155,12 @@ impl<'a> Finder<'a> {
                         delta,
                     } => {
                         of_run(&mut reuse, &place.0).in_part.push(file.clone());
-                        let sets = self.records.get(&place).and_then(Option::as_ref);
-                        for set in sets.into_iter().flat_map(|record| &record.reads).flatten() {
+                        let record = self.record(&place);
+                        for set in record
+                            .into_iter()
+                            .flat_map(|record| &record.reads)
+                            .flatten()
+                        {
                             if !reuse.reads.contains(set) {
                                 reuse.reads.push(set.clone());
                             }
@@ -186,12 +188,11 @@ impl<'a> Finder<'a> {
                         place
                     }
                 };
-                if let Some(Some(record)) = self.records.get(&place) {
-                    of_run(&mut reuse, &place.0).reads_unknown |= record.reads.is_none();
-                }
-                if let Some(Some(record)) = self.records.get(&place)
-                    && added.insert(place.clone())
-                {
+                let Some(record) = self.record(&place) else {
+                    continue;
+                };
+                of_run(&mut reuse, &place.0).reads_unknown |= record.reads.is_none();
+                if added.insert(place.clone()) {
                     reuse.origins.extend(
                         record
                             .others
@@ -231,12 +232,7 @@ impl<'a> Finder<'a> {
                 let KnownAnswer::Part { place, review, .. } = known else {
                     return None;
                 };
-                Delta::since(
-                    review,
-                    &self.records.get(place)?.as_ref()?.salt,
-                    &shown.file,
-                    extent,
-                )
+                Delta::since(review, &self.record(place)?.salt, &shown.file, extent)
             });
             let deltas: Vec<Delta> = deltas.collect();
             let sizes = deltas.iter().zip(&parts);
@@ -275,10 +271,7 @@ impl<'a> Finder<'a> {
                 continue;
             }
             self.load(&place)?;
-            if !self.is_current(&place) {
-                continue;
-            }
-            let Some(Some(record)) = self.records.get(&place) else {
+            let Some(record) = self.record(&place) else {
                 continue;
             };
             if let Some(review) = record
@@ -339,21 +332,18 @@ impl<'a> Finder<'a> {
         Ok(is_sound)
     }
 
-    fn is_current(&mut self, place: &RecordedAt) -> bool {
-        if let Some(known) = self.current.get(place) {
-            return *known;
-        }
-        let record = self.records.get(place).and_then(Option::as_ref);
-        let sets = record.and_then(|record| record.reads.as_ref());
-        let mut reads = sets
-            .into_iter()
-            .flatten()
-            .flat_map(|set| set.reads.iter().map(|read| (read, set.sent.as_slice())));
-        let is_current = reads.all(|(HashedRead { read, hash }, sent)| {
+    /// Whether everything is unchanged that an answer rests on beside the files that were sent.
+    fn is_current(&self, record: &ReviewedFiles) -> bool {
+        let sets = record.reads.iter().flatten();
+        let mut reads =
+            sets.flat_map(|set| set.reads.iter().map(|read| (read, set.sent.as_slice())));
+        reads.all(|(HashedRead { read, hash }, sent)| {
             self.hashes.of(read, sent).as_ref() == Some(hash)
-        });
-        self.current.insert(place.clone(), is_current);
-        is_current
+        })
+    }
+
+    fn record(&self, place: &RecordedAt) -> Option<&ReviewedFiles> {
+        self.records.get(place)?.as_ref()
     }
 
     fn load(&mut self, place: &RecordedAt) -> Result<(), JournalError> {
@@ -369,7 +359,8 @@ impl<'a> Finder<'a> {
                 }
                 _ => None,
             });
-            self.records.insert(place.clone(), record);
+            let current = record.filter(|record| self.is_current(record));
+            self.records.insert(place.clone(), current);
         }
         Ok(())
     }
