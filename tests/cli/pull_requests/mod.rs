@@ -171,7 +171,7 @@ fn publish_again(scene: &Scene) {
         }
     }
     for summary in &conversation.comments {
-        let said = host.summarise(&request, None, &text(summary));
+        let said = host.summarise(None, &text(summary));
         said.expect("a summary");
     }
 }

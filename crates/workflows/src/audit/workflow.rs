@@ -13,15 +13,14 @@ use crate::run::attempts;
 use crate::run::error::RunError;
 use crate::run::resources::RunResources;
 use crate::run::runner;
-use crate::run::workflow::{Pending, Prepared, Rest, Step, Workflow};
+use crate::run::workflow::{Prepared, Rest, Step, Workflow};
 use glee_model::domain::event::{
     CallAnswer, CallId, DisputeEvent, Event, EventKind, Purpose, RunEvent,
 };
-use glee_model::domain::{DisputeNumber, ExitReason, RulingAudit, RunId, Spent, SpentByRuns};
+use glee_model::domain::{
+    Dispute, DisputeNumber, ExitReason, RulingAudit, RunId, Spent, SpentByRuns,
+};
 use glee_protocol::request::Task;
-
-/// The maximum number of requests to the judge for one ruling. Only an invalid answer leads to a second request.
-const ATTEMPTS: u32 = 2;
 
 #[derive(Debug)]
 pub struct AuditOutcome {
@@ -101,26 +100,20 @@ impl AuditWorkflow {
         }
     }
 
+    fn case(&self, dispute: DisputeNumber) -> &Dispute {
+        let mut disputes = self.sample.disputes.iter();
+        let case = disputes.find(|case| case.number == dispute);
+        case.expect("a dispute of the sample")
+    }
+
     fn step(&self, dispute: DisputeNumber) -> Step<Infallible, Infallible> {
         let judge = &self.sample.plan.judge.name;
         let purpose = Purpose::Judge { dispute };
-        let next = attempts::next(
-            &self.calls,
-            judge,
-            purpose.clone(),
-            ATTEMPTS,
-            attempts::is_invalid,
-        );
-        if let Some(call) = next {
+        if let Some(call) = attempts::next_valid(&self.calls, judge, purpose.clone()) {
             return Step::Ask(call);
         }
         let answer = attempts::last(&self.calls, judge, &purpose).map(|(_, answer)| answer);
-        let case = self
-            .sample
-            .disputes
-            .iter()
-            .find(|case| case.number == dispute)
-            .expect("a dispute of the sample");
+        let case = self.case(dispute);
         let review = &self.resources.settings.review;
         let ruling = resolve::counted_by(&self.requests(dispute), case, answer, review);
         let (ruling, error) = match ruling {
@@ -197,30 +190,14 @@ impl Workflow for AuditWorkflow {
         let Purpose::Judge { dispute } = call.purpose else {
             unreachable!("an audit only asks its judge")
         };
-        let case = self
-            .sample
-            .disputes
-            .iter()
-            .find(|case| case.number == dispute)
-            .expect("a dispute of the sample");
-        let again = match attempts::before(&self.calls, call) {
-            Some(CallAnswer::Invalid { error }) => Some(error.clone()),
-            _ => None,
-        };
+        let case = self.case(dispute);
+        let again = attempts::why_again(&self.calls, call);
         let task = Task::Judge(self.requests(dispute).judge(&[case]));
         // The judge of an audit has no backup, because the backup could be the agent that dismissed the finding.
         let prepared = self
             .resources
             .call(call, &self.sample.plan.judge, &[], task, again)?;
         Ok(Prepared::Call(Box::new(prepared)))
-    }
-
-    fn effect(&mut self, effect: &Infallible) -> Result<Option<Pending<Infallible>>, RunError> {
-        match *effect {}
-    }
-
-    fn prompt(&mut self, question: &Infallible) -> Option<Pending<Infallible>> {
-        match *question {}
     }
 
     fn take(&mut self, input: Infallible, _is_stopped: bool) -> Result<bool, RunError> {

@@ -101,16 +101,17 @@ pub fn stage(
         resolved: asking.resolved,
         required_fields: stage.required_fields.clone(),
     };
-    whole(
-        settings,
-        root,
-        asking.id,
-        &stage.name,
+    let plan = StagePlan {
+        root: root.to_string_lossy().into_owned(),
+        id: asking.id.to_owned(),
+        stage: stage.name.clone(),
         subject,
         agents,
-        Some(aggregator),
+        aggregator: Some(aggregator),
         arbiter,
-    )
+        backups: Vec::new(),
+    };
+    with_backups(settings, plan)
 }
 
 /// Plans a checkpoint. Fails if an agent is missing or unsuitable, or if fewer than three agents can answer.
@@ -137,44 +138,24 @@ pub fn checkpoint(
         Role::Judge,
         &agents.iter().collect::<Vec<_>>(),
     )?;
-    whole(
-        settings,
-        root,
-        id,
-        name,
-        Subject::Checkpoint { questions },
-        agents,
-        None,
-        validator,
-    )
-}
-
-#[expect(clippy::too_many_arguments, reason = "the parts of a plan")]
-fn whole(
-    settings: &Settings,
-    root: &Path,
-    id: &str,
-    stage: &str,
-    subject: Subject,
-    agents: Vec<Agent>,
-    aggregator: Option<Agent>,
-    arbiter: Option<Agent>,
-) -> Result<StagePlan, StagePlanError> {
-    let all: Vec<Agent> = agents
-        .iter()
-        .chain(&aggregator)
-        .chain(&arbiter)
-        .cloned()
-        .collect();
-    Ok(StagePlan {
+    let plan = StagePlan {
         root: root.to_string_lossy().into_owned(),
         id: id.to_owned(),
-        stage: stage.to_owned(),
-        subject,
+        stage: name.to_owned(),
+        subject: Subject::Checkpoint { questions },
         agents,
-        aggregator,
-        arbiter,
+        aggregator: None,
+        arbiter: validator,
+        backups: Vec::new(),
+    };
+    with_backups(settings, plan)
+}
+
+fn with_backups(settings: &Settings, plan: StagePlan) -> Result<StagePlan, StagePlanError> {
+    let all: Vec<Agent> = plan.all().cloned().collect();
+    Ok(StagePlan {
         backups: plan::backups(settings, &all)?,
+        ..plan
     })
 }
 

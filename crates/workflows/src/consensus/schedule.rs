@@ -5,7 +5,7 @@ use crate::consensus::state::StageState;
 use crate::run::attempts;
 use crate::run::workflow::Step;
 use glee_model::domain::event::{CallAnswer, ConsensusEvent, Part, Purpose};
-use glee_model::domain::{Agent, Settler, StageStatus, StageVerdict, Subject};
+use glee_model::domain::{Agent, Settler, StagePlan, StageStatus, StageVerdict, Subject};
 use glee_model::rules::stages::checkpoint::{self, Tally};
 use glee_model::rules::stages::stage::{self, ARBITER_ATTEMPTS, ATTEMPTS, Arbitration};
 
@@ -22,13 +22,8 @@ pub fn next_steps(state: &StageState) -> Vec<StageStep> {
         return Vec::new();
     };
     match &plan.subject {
-        Subject::Stage { .. } => stage(
-            state,
-            &plan.agents,
-            plan.aggregator.as_ref(),
-            plan.arbiter.as_ref(),
-        ),
-        Subject::Checkpoint { .. } => questions(state, &plan.agents, plan.arbiter.as_ref()),
+        Subject::Stage { .. } => stage(state, plan),
+        Subject::Checkpoint { .. } => questions(state, plan),
     }
 }
 
@@ -42,26 +37,27 @@ fn record(event: ConsensusEvent) -> StageStep {
     Step::Record(Box::new(event.into()))
 }
 
-fn stage(
-    state: &StageState,
-    agents: &[Agent],
-    aggregator: Option<&Agent>,
-    arbiter: Option<&Agent>,
-) -> Vec<StageStep> {
-    let asked: Vec<StageStep> = agents
-        .iter()
-        .filter_map(|agent| ask(state, agent, Part::Position, ATTEMPTS))
-        .collect();
+/// The steps that ask the agents of the plan for their part.
+fn asked_of_all(state: &StageState, plan: &StagePlan, part: &Part) -> Vec<StageStep> {
+    let agents = plan.agents.iter();
+    agents
+        .filter_map(|agent| ask(state, agent, part.clone(), ATTEMPTS))
+        .collect()
+}
+
+fn stage(state: &StageState, plan: &StagePlan) -> Vec<StageStep> {
+    let asked = asked_of_all(state, plan, &Part::Position);
     if !asked.is_empty() {
         return asked;
     }
     let Some(verdict) = &state.verdict else {
+        let aggregator = plan.aggregator.as_ref();
         let aggregator = aggregator.filter(|_| !state.positions().is_empty());
         let asked =
             aggregator.and_then(|aggregator| ask(state, aggregator, Part::Aggregate, ATTEMPTS));
         return vec![asked.unwrap_or_else(|| {
             record(ConsensusEvent::StageJudged {
-                verdict: verdict(state, agents),
+                verdict: verdict(state, &plan.agents),
             })
         })];
     };
@@ -71,6 +67,7 @@ fn stage(
     if state.deadlock.is_some() {
         return vec![Step::Prompt(Asked::Decision)];
     }
+    let arbiter = plan.arbiter.as_ref();
     let asked = arbiter.and_then(|arbiter| ask(state, arbiter, Part::Arbitrate, ARBITER_ATTEMPTS));
     vec![asked.unwrap_or_else(|| record(arbitrated(state, arbiter)))]
 }
@@ -114,11 +111,8 @@ fn verdict(state: &StageState, agents: &[Agent]) -> StageVerdict {
     stage::verdict(state.synthesis(), &answers, missing)
 }
 
-fn questions(state: &StageState, agents: &[Agent], validator: Option<&Agent>) -> Vec<StageStep> {
-    let asked: Vec<StageStep> = agents
-        .iter()
-        .filter_map(|agent| ask(state, agent, Part::Questions, ATTEMPTS))
-        .collect();
+fn questions(state: &StageState, plan: &StagePlan) -> Vec<StageStep> {
+    let asked = asked_of_all(state, plan, &Part::Questions);
     if !asked.is_empty() {
         return asked;
     }
@@ -129,7 +123,7 @@ fn questions(state: &StageState, agents: &[Agent], validator: Option<&Agent>) ->
         .collect();
     let mut validations = Vec::new();
     for question in &open {
-        let tally = checkpoint::tally(question, &state.answers(question), agents.len());
+        let tally = checkpoint::tally(question, &state.answers(question), plan.agents.len());
         if let Some(resolution) = checkpoint::resolved(question, &tally, state.validation(question))
         {
             return vec![record(ConsensusEvent::QuestionResolved { resolution })];
@@ -137,7 +131,10 @@ fn questions(state: &StageState, agents: &[Agent], validator: Option<&Agent>) ->
         let part = Part::Validate {
             question: question.id.clone(),
         };
-        let validator = validator.filter(|_| matches!(tally, Tally::Majority(..)));
+        let validator = plan
+            .arbiter
+            .as_ref()
+            .filter(|_| matches!(tally, Tally::Majority(..)));
         validations
             .extend(validator.and_then(|validator| ask(state, validator, part, ARBITER_ATTEMPTS)));
     }

@@ -117,10 +117,6 @@ impl Workflow for ConsensusWorkflow {
         Ok(Prepared::Call(Box::new(prepared)))
     }
 
-    fn effect(&mut self, (): &()) -> Result<Option<Pending<Answered>>, RunError> {
-        Ok(None)
-    }
-
     fn prompt(&mut self, asked: &Asked) -> Option<Pending<Answered>> {
         let asked = match asked {
             Asked::Decision => {

@@ -1,7 +1,8 @@
 //! The trait that each host of pull requests implements, and the types that all hosts use. GitLab's merge requests
 //! are pull requests, and its discussions are threads.
 
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer};
@@ -40,23 +41,13 @@ pub trait Host {
     fn reply(&self, request: &PullRequest, thread: &Thread, body: &str) -> Result<(), HostError>;
 
     /// Resolves the thread, or opens the thread again. Returns false if the host cannot change the state of threads.
-    fn set_resolved(
-        &self,
-        request: &PullRequest,
-        thread: &Thread,
-        is_resolved: bool,
-    ) -> Result<bool, HostError>;
+    fn set_resolved(&self, thread: &Thread, is_resolved: bool) -> Result<bool, HostError>;
 
     /// Creates a comment that belongs to no line, or replaces the body of the comment `existing`.
-    fn summarise(
-        &self,
-        request: &PullRequest,
-        existing: Option<&CommentId>,
-        body: &str,
-    ) -> Result<(), HostError>;
+    fn summarise(&self, existing: Option<&CommentId>, body: &str) -> Result<(), HostError>;
 
     /// Deletes comments. Returns the number of those that the host or the token is not able to delete.
-    fn delete(&self, request: &PullRequest, comments: &[OwnComment]) -> Result<usize, HostError>;
+    fn delete(&self, comments: &[OwnComment]) -> Result<usize, HostError>;
 
     /// Creates or replaces the check of Glee on the head commit.
     fn check(&self, request: &PullRequest, check: &Check) -> Result<(), HostError>;
@@ -157,6 +148,20 @@ pub struct TrackedIssue {
     pub body: Untrusted,
 }
 
+/// Returns what is known under a key. What is not known yet is read.
+pub(super) fn read_once<K: Ord, V: Copy>(
+    known: &RefCell<BTreeMap<K, V>>,
+    key: K,
+    read: impl FnOnce() -> Result<V, HostError>,
+) -> Result<V, HostError> {
+    if let Some(value) = known.borrow().get(&key) {
+        return Ok(*value);
+    }
+    let value = read()?;
+    known.borrow_mut().insert(key, value);
+    Ok(value)
+}
+
 /// Reads a text that a host sends as `null` where it is empty.
 pub(super) fn or_empty<'de, D: Deserializer<'de>>(text: D) -> Result<Untrusted, D::Error> {
     Ok(Option::deserialize(text)?.unwrap_or_default())
@@ -176,7 +181,7 @@ pub struct ChangedFile {
 }
 
 /// A user of the host.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Account {
     /// The login name. Names of deleted users are empty.
     pub login: String,

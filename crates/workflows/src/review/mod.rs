@@ -27,14 +27,12 @@ pub mod workflow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use jiff::Timestamp;
-
 use crate::review::code::guidelines::Guidelines;
 use crate::review::code::intent;
 use crate::review::code::scripts::Scripts;
 use crate::review::code::sources::Sources;
 use crate::review::code::templates::templates;
-use crate::review::disputes::rulings::SharedRulings;
+use crate::review::disputes::rulings::{self, SharedRulings};
 use crate::review::recorded::reuse::ReviewerKeys;
 use crate::review::recorded::view::add_earlier;
 use crate::review::state::ReviewState;
@@ -278,12 +276,7 @@ fn prepared(
     let bindings = shared.bindings();
     let max_age = &setup.settings.rulings.max_age;
     Ok(ReviewWorkflow {
-        bindings: crate::review::disputes::rulings::known(
-            Some(&setup.journal),
-            &bindings,
-            max_age,
-            Timestamp::now(),
-        )?,
+        bindings: rulings::known(Some(&setup.journal), &bindings, max_age)?,
         unread: shared.notice(),
         shared: bindings,
         reviewer_keys: ReviewerKeys::none(),

@@ -43,6 +43,23 @@ pub fn next<A>(
     })
 }
 
+/// The next attempt after an invalid answer. At most two are made.
+pub(crate) fn next_valid(
+    calls: &BTreeMap<CallId, CallAnswer>,
+    agent: &AgentName,
+    purpose: Purpose,
+) -> Option<CallId> {
+    next(calls, agent, purpose, 2, is_invalid)
+}
+
+/// The reason why the agent has to answer again: its last answer was invalid.
+pub(crate) fn why_again(calls: &BTreeMap<CallId, CallAnswer>, call: &CallId) -> Option<String> {
+    match before(calls, call)? {
+        CallAnswer::Invalid { error } => Some(error.clone()),
+        _ => None,
+    }
+}
+
 pub fn before<'a, A>(calls: &'a BTreeMap<CallId, A>, call: &CallId) -> Option<&'a A> {
     calls.get(&CallId {
         attempt: call.attempt.checked_sub(1)?,

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 use crate::run::blocking::blocking;
+use crate::run::call::failed;
 use glee_model::domain::event::{CallAnswer, CallId};
 use glee_workspace::guard::control_files::{ControlKind, control_kind};
 use glee_workspace::root::Workspace;
@@ -249,11 +250,7 @@ pub(crate) fn discarded(call: &CallId, violations: &[String]) -> CallAnswer {
     );
     let hint = "check the changes with `git status`; if they are yours, repeat the call with `glee runs resume`"
         .to_owned();
-    CallAnswer::Failed {
-        error,
-        hint: Some(hint),
-        cause: None,
-    }
+    failed(error, Some(hint))
 }
 
 /// Describes a change of the git repository (such as a new ref) or of a file that controls a tool (such as a CI

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::state::{Cycle, CycleAnswers, WatchState};
+use super::state::{Cycle, WatchState};
 use crate::run::attempts;
 use glee_agents::CommandInput;
 use glee_model::domain::event::{CallAnswer, CallId, Purpose};
@@ -205,7 +205,7 @@ fn due_for(cycle: &Cycle, reviewer: &AgentName) -> Result<Ballot, CallId> {
     let purpose = Purpose::Peer {
         cycle: cycle.number,
     };
-    if let Some(due) = next(&cycle.answers, reviewer, purpose.clone()) {
+    if let Some(due) = attempts::next_valid(&cycle.answers, reviewer, purpose.clone()) {
         return Err(due);
     }
     let (verdict, absent) = match attempts::last(&cycle.answers, reviewer, &purpose) {
@@ -220,17 +220,6 @@ fn due_for(cycle: &Cycle, reviewer: &AgentName) -> Result<Ballot, CallId> {
         verdict,
         absent: absent.map(Into::into),
     })
-}
-
-pub(super) fn next(answers: &CycleAnswers, agent: &AgentName, purpose: Purpose) -> Option<CallId> {
-    attempts::next(answers, agent, purpose, 2, attempts::is_invalid)
-}
-
-pub(crate) fn why_again(answers: &CycleAnswers, call: &CallId) -> Option<String> {
-    match attempts::before(answers, call)? {
-        CallAnswer::Invalid { error } => Some(error.clone()),
-        _ => None,
-    }
 }
 
 /// Chooses the agents that have to clarify a cycle's issues, and writes the question. Returns `None` if no agent

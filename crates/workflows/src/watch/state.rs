@@ -459,6 +459,11 @@ impl WatchState {
         }
     }
 
+    /// The clarification that no cycle has reviewed yet.
+    pub(crate) fn unreviewed_clarification(&self) -> Option<&Clarification> {
+        self.clarification.as_ref().filter(|asked| !asked.reviewed)
+    }
+
     pub(crate) fn open_issues(&self) -> impl Iterator<Item = &Issue> {
         self.issues.iter().filter(|issue| issue.closed.is_none())
     }

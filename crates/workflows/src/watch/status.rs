@@ -69,7 +69,7 @@ pub fn standing(run: &RunId, state: &WatchState) -> WatchReport {
         events: seen.events,
         last: seen.last.clone(),
     });
-    let waiting = state.clarification.as_ref().filter(|asked| !asked.reviewed);
+    let waiting = state.unreviewed_clarification();
     WatchReport {
         run: run.0.clone(),
         status: state.status,

@@ -342,7 +342,7 @@ fn limits_are_waited_for_and_refusals_are_not() {
         .expect("after the primary limit");
     let number = next();
     scene.double.state().limited.insert(number);
-    host.summarise(&request, None, "text")
+    host.summarise(None, "text")
         .expect("after the secondary limit");
     assert_eq!(scene.double.state().threads.len(), 1);
     assert_eq!(scene.double.state().comments.len(), 1);
@@ -360,8 +360,7 @@ fn limits_are_waited_for_and_refusals_are_not() {
     for error in [
         host.comment(&request, &[on_line("a.py", 2)])
             .expect_err("no permission"),
-        host.summarise(&request, None, "text")
-            .expect_err("no permission"),
+        host.summarise(None, "text").expect_err("no permission"),
     ] {
         assert!(matches!(error, HostError::Forbidden { .. }), "{error}");
     }
@@ -371,16 +370,16 @@ fn limits_are_waited_for_and_refusals_are_not() {
         .expect("the conversation")
         .threads
         .remove(0);
-    assert_eq!(host.set_resolved(&request, &thread, true), Ok(false));
+    assert_eq!(host.set_resolved(&thread, true), Ok(false));
     scene.double.state().is_read_only = false;
-    assert_eq!(host.set_resolved(&request, &thread, true), Ok(true));
+    assert_eq!(host.set_resolved(&thread, true), Ok(true));
     scene.double.state().threads.clear();
     let gone = host
         .reply(&request, &thread, "text")
         .expect_err("the thread is deleted");
     assert!(matches!(gone, HostError::NotFound { .. }), "{gone}");
     let gone = host
-        .set_resolved(&request, &thread, true)
+        .set_resolved(&thread, true)
         .expect_err("the thread is deleted");
     assert!(matches!(gone, HostError::NotFound { .. }), "{gone}");
     let number = next();

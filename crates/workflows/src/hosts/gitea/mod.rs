@@ -118,7 +118,7 @@ impl Host for Gitea {
     }
 
     fn conversation(&self, request: &PullRequest) -> Result<Conversation, HostError> {
-        let user = self.people.user(&self.api)?;
+        let user = self.api.transport.user()?;
         let what = "read the conversation";
         let mut on_lines = Vec::new();
         // Comments of a review that is not submitted are not yet a part of the conversation.
@@ -170,9 +170,8 @@ impl Host for Gitea {
                 .transport
                 .refused(what, "the line is not in the diff"));
         }
-        let user = self.people.user(&self.api)?;
         for review in reviews::split(comments) {
-            self.api.create_review(user, request, &review, what)?;
+            self.api.create_review(request, &review, what)?;
         }
         let mut of_files = comments.iter().filter(|comment| comment.line.is_none());
         of_files.try_for_each(|comment| {
@@ -193,24 +192,13 @@ impl Host for Gitea {
                 .transport
                 .unexpected(what, "the thread was not read before")
         })?;
-        let user = self.people.user(&self.api)?;
-        self.api.reply_at(
-            user,
-            request,
-            &place,
-            &threads::reply_body(place.first, body),
-            what,
-        )
+        let body = threads::reply_body(place.first, body);
+        self.api.reply_at(request, &place, &body, what)
     }
 
     /// Returns false if the version of the host cannot resolve threads, if the token is not allowed to resolve threads,
     /// and for a comment on a whole file.
-    fn set_resolved(
-        &self,
-        _request: &PullRequest,
-        thread: &Thread,
-        is_resolved: bool,
-    ) -> Result<bool, HostError> {
+    fn set_resolved(&self, thread: &Thread, is_resolved: bool) -> Result<bool, HostError> {
         if thread.path.is_none() {
             return Ok(false);
         }
@@ -227,12 +215,7 @@ impl Host for Gitea {
         }
     }
 
-    fn summarise(
-        &self,
-        _request: &PullRequest,
-        existing: Option<&CommentId>,
-        body: &str,
-    ) -> Result<(), HostError> {
+    fn summarise(&self, existing: Option<&CommentId>, body: &str) -> Result<(), HostError> {
         let what = "write the summary";
         let Some(comment) = existing else {
             return self.api.create_comment(body, what);
@@ -249,7 +232,7 @@ impl Host for Gitea {
     }
 
     /// The host deletes a comment on a line only with its review. A review that has other comments stays.
-    fn delete(&self, _request: &PullRequest, comments: &[OwnComment]) -> Result<usize, HostError> {
+    fn delete(&self, comments: &[OwnComment]) -> Result<usize, HostError> {
         let places = self.places.borrow();
         let place = |comment: &OwnComment| places.get(comment.thread.as_ref()?)?.line.as_ref();
         let (on_lines, on_request): (Vec<OwnComment>, Vec<OwnComment>) = comments

@@ -13,15 +13,12 @@ use serde::de::IgnoredAny;
 use super::answers::{GiteaPermission, GiteaUser};
 use super::api::GiteaApi;
 use super::threads::is_by_glee;
-use crate::hosts::model::{HostError, Permission, Thread};
+use crate::hosts::model::{HostError, Permission, Thread, read_once};
 
 const WHAT: &str = "read the permission of a user";
 
 #[derive(Default)]
 pub(super) struct People {
-    /// The id of the token's user. The outer `None` means that the id was not read yet. The inner `None` means
-    /// that there is no token.
-    user: RefCell<Option<Option<i64>>>,
     /// The permissions by login in lower case.
     permissions: RefCell<BTreeMap<String, Permission>>,
     /// The logins of the users to whom the host can assign the pull request, in lower case.
@@ -29,22 +26,6 @@ pub(super) struct People {
 }
 
 impl People {
-    pub(super) fn user(&self, api: &GiteaApi) -> Result<Option<i64>, HostError> {
-        if let Some(known) = *self.user.borrow() {
-            return Ok(known);
-        }
-        let user = match api.transport.has_token() {
-            true => Some(
-                api.transport
-                    .get::<GiteaUser>("/user", "read the user of the token")?
-                    .id,
-            ),
-            false => None,
-        };
-        self.user.replace(Some(user));
-        Ok(user)
-    }
-
     /// Reads the permissions of the people who replied, if the token's user started the thread. In other threads,
     /// permissions have no effect.
     pub(crate) fn find_members(
@@ -70,12 +51,8 @@ impl People {
             return Ok(Permission::Outsider);
         }
         let login = login.to_lowercase();
-        if let Some(known) = self.permissions.borrow().get(&login) {
-            return Ok(*known);
-        }
-        let permission = self.read_permission(api, &login)?;
-        self.permissions.borrow_mut().insert(login, permission);
-        Ok(permission)
+        let read = || self.read_permission(api, &login);
+        read_once(&self.permissions, login.clone(), read)
     }
 
     fn read_permission(&self, api: &GiteaApi, login: &str) -> Result<Permission, HostError> {

@@ -59,12 +59,11 @@ impl GiteaApi {
 
     pub(super) fn create_review(
         &self,
-        user: Option<i64>,
         request: &PullRequest,
         comments: &[&NewComment],
         what: &str,
     ) -> Result<(), HostError> {
-        self.clear_unsubmitted(user)?;
+        self.clear_unsubmitted()?;
         let comments: Vec<_> = comments.iter().map(|comment| {
  json!({ "path": comment.path, "new_position": comment.line, "body": comment.body })
 }).collect();
@@ -77,7 +76,8 @@ impl GiteaApi {
 
     /// Deletes the draft reviews that interrupted HTTP requests left on the host. Fails if a draft contains a
     /// comment that Glee did not write.
-    fn clear_unsubmitted(&self, user: Option<i64>) -> Result<(), HostError> {
+    fn clear_unsubmitted(&self) -> Result<(), HostError> {
+        let user = self.transport.user()?;
         let unsubmitted = self.reviews()?.into_iter().filter(|review| {
             review.is_pending()
                 && review.user.as_ref().map(|user| user.id) == user
@@ -131,7 +131,6 @@ impl GiteaApi {
     /// thread.
     pub(crate) fn reply_at(
         &self,
-        user: Option<i64>,
         request: &PullRequest,
         place: &ThreadPlace,
         body: &str,
@@ -159,7 +158,7 @@ impl GiteaApi {
             json!({ "path": comment.path, "new_position": comment.line, "body": comment.body });
         match self.transport.create::<IgnoredAny>(&path, &form, what) {
             // After a force-push, the commit of the thread possibly no longer exists.
-            Err(HostError::NotFound { .. }) => self.create_review(user, request, &[&comment], what),
+            Err(HostError::NotFound { .. }) => self.create_review(request, &[&comment], what),
             done => done.map(drop),
         }
     }

@@ -87,30 +87,22 @@ impl PullAnswer {
             (false, "open") => RequestState::Open,
             (false, _) => RequestState::Closed,
         };
-        let author = self.user.map_or_else(
-            || Account {
-                login: String::new(),
-                is_bot: false,
-            },
-            |UserAnswer { login, kind }| match login.strip_suffix("[bot]") {
-                // The REST API adds the suffix `[bot]` to a login, but GraphQL does not. The suffix is removed,
-                // because Glee compares the logins of both APIs.
-                Some(login) if kind == "Bot" => Account {
-                    login: login.to_owned(),
-                    is_bot: true,
-                },
-                _ => Account {
-                    is_bot: kind == "Bot",
-                    login,
-                },
-            },
-        );
+        let author = self.user.map(|UserAnswer { login, kind }| {
+            let is_bot = kind == "Bot";
+            // The REST API adds the suffix `[bot]` to a login, but GraphQL does not. The suffix is removed, because
+            // Glee compares the logins of both APIs.
+            let plain = login.strip_suffix("[bot]").filter(|_| is_bot);
+            Account {
+                login: plain.unwrap_or(&login).to_owned(),
+                is_bot,
+            }
+        });
         Ok(PullRequest {
             number: self.number,
             link: self.html_url,
             title: self.title,
             body: self.body,
-            author,
+            author: author.unwrap_or_default(),
             state,
             is_draft: self.draft,
             is_fork: self.head.repo.is_none_or(|head| head.id != repository.id),

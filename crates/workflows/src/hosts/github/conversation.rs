@@ -85,16 +85,10 @@ impl CommentNode {
             self.author_association.as_str(),
             "OWNER" | "MEMBER" | "COLLABORATOR"
         );
-        let author = self.author.map_or_else(
-            || Account {
-                login: String::new(),
-                is_bot: false,
-            },
-            |author| Account {
-                is_bot: author.kind == "Bot",
-                login: author.login,
-            },
-        );
+        let author = self.author.map(|author| Account {
+            is_bot: author.kind == "Bot",
+            login: author.login,
+        });
         Comment {
             id: CommentId(self.full_database_id),
             permission: if is_member {
@@ -102,7 +96,7 @@ impl CommentNode {
             } else {
                 Permission::Outsider
             },
-            author,
+            author: author.unwrap_or_default(),
             body: self.body,
             created: self.created_at,
             is_edited: self.last_edited_at.is_some(),
@@ -121,12 +115,12 @@ impl Graph<'_> {
              nodes {{ id isResolved path line comments(first: 100) {{ pageInfo {{ hasNextPage endCursor }} \
              nodes {{ {COMMENT} }} }} }} }} }} }} }}"
         );
-        let nodes: Vec<ThreadNode> = self.pages(&query)?;
+        let nodes: Vec<ThreadNode> = self.of_request(&query)?;
         let threads = nodes.into_iter().map(|node| {
             let next = node.comments.next();
             let mut comments = node.comments.nodes;
             if let Some(after) = next {
-                comments.extend(self.further_comments(&node.id, after)?);
+                comments.extend(self.further_comments(&node.id, &after)?);
             }
             Ok(Thread {
                 id: ThreadId(node.id),
@@ -154,7 +148,7 @@ impl Graph<'_> {
              page: comments(first: 100, after: $after) {{ pageInfo {{ hasNextPage endCursor }} \
              nodes {{ {COMMENT} }} }} }} }} }}"
         );
-        let nodes: Vec<CommentNode> = self.pages(&query)?;
+        let nodes: Vec<CommentNode> = self.of_request(&query)?;
         Ok(nodes.into_iter().map(CommentNode::into_comment).collect())
     }
 
@@ -172,90 +166,54 @@ impl Graph<'_> {
             "mutation($thread: ID!) {{ {mutation}(input: {{threadId: $thread}}) {{ thread {{ id }} }} }}"
         );
         self.ask(&query, &json!({ "thread": thread.0 }), "change a thread")
-            .map(|_: Value| ())
+            .map(drop)
     }
 
-    fn pages<T: DeserializeOwned>(&self, query: &str) -> Result<Vec<T>, HostError> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase", bound = "T: DeserializeOwned")]
-        struct Data<T> {
-            repository: Option<Repository<T>>,
-        }
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase", bound = "T: DeserializeOwned")]
-        struct Repository<T> {
-            pull_request: Option<Pull<T>>,
-        }
-        #[derive(Deserialize)]
-        #[serde(bound = "T: DeserializeOwned")]
-        struct Pull<T> {
-            page: Page<T>,
-        }
-        let mut found = Vec::new();
-        let mut after = None::<String>;
-        loop {
-            let variables = json!({
-                "owner": self.owner, "repository": self.repository, "number": self.number, "after": after,
-            });
-            let data: Data<T> = self.ask(query, &variables, WHAT)?;
-            let pull = data
-                .repository
-                .and_then(|repository| repository.pull_request);
-            let page = pull
-                .ok_or_else(|| {
-                    self.transport
-                        .unexpected(WHAT, "the pull request is missing")
-                })?
-                .page;
-            after = page.next();
-            found.extend(page.nodes);
-            if after.is_none() {
-                return Ok(found);
-            }
-        }
+    /// Reads a list of the pull request.
+    fn of_request<T: DeserializeOwned>(&self, query: &str) -> Result<Vec<T>, HostError> {
+        let variables = json!({
+            "owner": self.owner, "repository": self.repository, "number": self.number, "after": null,
+        });
+        let place = "/repository/pullRequest/page";
+        self.pages(query, variables, place, "the pull request is missing")
     }
 
-    fn further_comments(
+    /// Reads a list to its end. `place` is where an answer has a page, and `missing` says what is missing without one.
+    fn pages<T: DeserializeOwned>(
         &self,
-        thread: &str,
-        mut after: String,
-    ) -> Result<Vec<CommentNode>, HostError> {
-        #[derive(Deserialize)]
-        struct Data {
-            node: Option<Node>,
-        }
-        #[derive(Deserialize)]
-        struct Node {
-            comments: Page<CommentNode>,
-        }
-        let query = format!(
-            "query($thread: ID!, $after: String) {{ node(id: $thread) {{ ... on PullRequestReviewThread {{ \
-             comments(first: 100, after: $after) {{ pageInfo {{ hasNextPage endCursor }} \
-             nodes {{ {COMMENT} }} }} }} }} }}"
-        );
+        query: &str,
+        mut variables: Value,
+        place: &str,
+        missing: &str,
+    ) -> Result<Vec<T>, HostError> {
         let mut found = Vec::new();
         loop {
-            let data: Data =
-                self.ask(&query, &json!({ "thread": thread, "after": after }), WHAT)?;
-            let node = data
-                .node
-                .ok_or_else(|| self.transport.unexpected(WHAT, "a thread is missing"))?;
-            let next = node.comments.next();
-            found.extend(node.comments.nodes);
+            let mut data = self.ask(query, &variables, WHAT)?;
+            let page = data.pointer_mut(place).map(Value::take);
+            let page = page.ok_or_else(|| self.transport.unexpected(WHAT, missing))?;
+            let page: Page<T> = serde_json::from_value(page)
+                .map_err(|error| self.transport.unexpected(WHAT, &error.to_string()))?;
+            let next = page.next();
+            found.extend(page.nodes);
             match next {
-                Some(next) => after = next,
+                Some(next) => variables["after"] = json!(next),
                 None => return Ok(found),
             }
         }
     }
 
+    fn further_comments(&self, thread: &str, after: &str) -> Result<Vec<CommentNode>, HostError> {
+        let query = format!(
+            "query($thread: ID!, $after: String) {{ node(id: $thread) {{ ... on PullRequestReviewThread {{ \
+             comments(first: 100, after: $after) {{ pageInfo {{ hasNextPage endCursor }} \
+             nodes {{ {COMMENT} }} }} }} }} }}"
+        );
+        let variables = json!({ "thread": thread, "after": after });
+        self.pages(&query, variables, "/node/comments", "a thread is missing")
+    }
+
     /// Sends a query or a mutation. GraphQL returns the HTTP status 200 even if it refuses a query.
-    fn ask<T: DeserializeOwned>(
-        &self,
-        query: &str,
-        variables: &Value,
-        what: &str,
-    ) -> Result<T, HostError> {
+    fn ask(&self, query: &str, variables: &Value, what: &str) -> Result<Value, HostError> {
         #[derive(Deserialize)]
         struct GraphAnswer {
             #[serde(default)]
@@ -283,7 +241,6 @@ impl Graph<'_> {
                 _ => self.transport.refused(what, &error.message),
             });
         }
-        serde_json::from_value(answer.data)
-            .map_err(|error| self.transport.unexpected(what, &error.to_string()))
+        Ok(answer.data)
     }
 }

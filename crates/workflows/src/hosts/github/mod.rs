@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::address::RequestAddress;
 use super::model::{
     ChangedFile, Check, CheckState, CommentId, Conversation, Host, HostError, HostKind, NewComment,
-    OwnComment, Permission, PullRequest, Thread, TrackedIssue,
+    OwnComment, Permission, PullRequest, Thread, TrackedIssue, read_once,
 };
 use super::transport::Transport;
 use answers::{CheckRuns, CreatedAnswer, FileAnswer, PermissionAnswer, PullAnswer};
@@ -74,26 +74,23 @@ impl GitHub {
     /// Returns the permission of a member. If the token is not allowed to read the permission, the member does
     /// not count as a maintainer.
     fn permission(&self, login: &str) -> Result<Permission, HostError> {
-        if let Some(known) = self.permissions.borrow().get(login) {
-            return Ok(*known);
-        }
-        let path = format!("{}/collaborators/{login}/permission", self.repository());
-        let answer = self
-            .transport
-            .get::<PermissionAnswer>(&path, "read the permission of a user");
-        let permission = match answer {
-            Ok(answer) if matches!(answer.permission.as_str(), "admin" | "maintain" | "write") => {
-                Permission::Maintainer
+        read_once(&self.permissions, login.to_owned(), || {
+            let path = format!("{}/collaborators/{login}/permission", self.repository());
+            let answer = self
+                .transport
+                .get::<PermissionAnswer>(&path, "read the permission of a user");
+            match answer {
+                Ok(answer)
+                    if matches!(answer.permission.as_str(), "admin" | "maintain" | "write") =>
+                {
+                    Ok(Permission::Maintainer)
+                }
+                Ok(_) | Err(HostError::Forbidden { .. } | HostError::NotFound { .. }) => {
+                    Ok(Permission::Member)
+                }
+                Err(error) => Err(error),
             }
-            Ok(_) | Err(HostError::Forbidden { .. } | HostError::NotFound { .. }) => {
-                Permission::Member
-            }
-            Err(error) => return Err(error),
-        };
-        self.permissions
-            .borrow_mut()
-            .insert(login.to_owned(), permission);
-        Ok(permission)
+        })
     }
 
     /// Finds the maintainers among the members who replied in a thread of the token's user.
@@ -254,12 +251,7 @@ impl Host for GitHub {
 
     /// Returns false if the token is not allowed to resolve threads. To resolve threads, the token of GitHub
     /// Actions needs the permission to write contents.
-    fn set_resolved(
-        &self,
-        _request: &PullRequest,
-        thread: &Thread,
-        is_resolved: bool,
-    ) -> Result<bool, HostError> {
+    fn set_resolved(&self, thread: &Thread, is_resolved: bool) -> Result<bool, HostError> {
         match self.graph().set_resolved(&thread.id, is_resolved) {
             Ok(()) => Ok(true),
             Err(HostError::Forbidden { .. }) => Ok(false),
@@ -267,12 +259,7 @@ impl Host for GitHub {
         }
     }
 
-    fn summarise(
-        &self,
-        request: &PullRequest,
-        existing: Option<&CommentId>,
-        body: &str,
-    ) -> Result<(), HostError> {
+    fn summarise(&self, existing: Option<&CommentId>, body: &str) -> Result<(), HostError> {
         let content = json!({ "body": body });
         let what = "write the summary";
         match existing {
@@ -283,7 +270,8 @@ impl Host for GitHub {
                     .map(drop)
             }
             None => {
-                let path = format!("{}/issues/{}/comments", self.repository(), request.number);
+                let number = self.address.number;
+                let path = format!("{}/issues/{number}/comments", self.repository());
                 self.transport
                     .create::<CreatedAnswer>(&path, &content, what)
                     .map(drop)
@@ -291,7 +279,7 @@ impl Host for GitHub {
         }
     }
 
-    fn delete(&self, _request: &PullRequest, comments: &[OwnComment]) -> Result<usize, HostError> {
+    fn delete(&self, comments: &[OwnComment]) -> Result<usize, HostError> {
         self.transport.delete_each(comments, |comment| {
             let kind = match comment.thread {
                 Some(_) => "pulls",

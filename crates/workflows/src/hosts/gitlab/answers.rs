@@ -41,7 +41,7 @@ pub(crate) struct ProjectAnswer {
 
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct GitLabUser {
-    pub id: u64,
+    pub id: i64,
     pub username: String,
 }
 

@@ -4,6 +4,7 @@ use super::answers::{DiscussionAnswer, GitLabUser, MemberAnswer, NoteAnswer, acc
 use super::{DISCUSSIONS, GitLab};
 use crate::hosts::model::{
     Comment, CommentId, Conversation, HostError, Permission, PullRequest, Thread, ThreadId,
+    read_once,
 };
 
 /// The access levels of GitLab: Developer and Maintainer.
@@ -17,7 +18,7 @@ impl GitLab {
     ) -> Result<Conversation, HostError> {
         // If the token has no user, no comment counts as a comment of Glee. In this case, no comment of the
         // conversation has an effect.
-        let Some(user) = self.user()? else {
+        let Some(user) = self.transport.user()? else {
             return Ok(Conversation::default());
         };
         let path = format!("{}/discussions?per_page=100", self.merge_request());
@@ -76,7 +77,7 @@ impl GitLab {
     fn comment_of(
         &self,
         note: NoteAnswer,
-        user: u64,
+        user: i64,
         is_own_thread: bool,
     ) -> Result<Comment, HostError> {
         let is_own = is_own(&note, user);
@@ -98,26 +99,23 @@ impl GitLab {
     /// Returns the permission of a user in the project, even if the user is a member only through a group. The
     /// result is `Outsider` if the token is not allowed to read the membership.
     fn permission(&self, author: &GitLabUser) -> Result<Permission, HostError> {
-        if let Some(known) = self.permissions.borrow().get(&author.id) {
-            return Ok(*known);
-        }
-        let path = format!("{}/members/all/{}", self.project(), author.id);
-        let permission = match self
-            .transport
-            .get::<MemberAnswer>(&path, "read the permission of a user")
-        {
-            Ok(member) if member.access_level >= MAINTAINER => Permission::Maintainer,
-            Ok(member) if member.access_level >= DEVELOPER => Permission::Member,
-            Ok(_) | Err(HostError::Forbidden { .. } | HostError::NotFound { .. }) => {
-                Permission::Outsider
+        read_once(&self.permissions, author.id, || {
+            let path = format!("{}/members/all/{}", self.project(), author.id);
+            match self
+                .transport
+                .get::<MemberAnswer>(&path, "read the permission of a user")
+            {
+                Ok(member) if member.access_level >= MAINTAINER => Ok(Permission::Maintainer),
+                Ok(member) if member.access_level >= DEVELOPER => Ok(Permission::Member),
+                Ok(_) | Err(HostError::Forbidden { .. } | HostError::NotFound { .. }) => {
+                    Ok(Permission::Outsider)
+                }
+                Err(error) => Err(error),
             }
-            Err(error) => return Err(error),
-        };
-        self.permissions.borrow_mut().insert(author.id, permission);
-        Ok(permission)
+        })
     }
 }
 
-fn is_own(note: &NoteAnswer, user: u64) -> bool {
+fn is_own(note: &NoteAnswer, user: i64) -> bool {
     note.author.as_ref().is_some_and(|author| author.id == user)
 }

@@ -27,7 +27,7 @@ use super::model::{
     Permission, PullRequest, Thread, TrackedIssue,
 };
 use super::transport::Transport;
-use answers::{DiffAnswer, DiffFile, GitLabUser, MergeRequestAnswer, ProjectAnswer};
+use answers::{DiffAnswer, DiffFile, MergeRequestAnswer, ProjectAnswer};
 use glee_system::uri;
 
 /// The maximum number of files, and of discussions, that Glee reads.
@@ -41,10 +41,7 @@ pub(super) struct GitLab {
     transport: Transport,
     address: RequestAddress,
     /// The permissions of users, by id.
-    permissions: RefCell<BTreeMap<u64, Permission>>,
-    /// The id of the token's user. The outer `None` means that the id was not read yet. The inner `None` means
-    /// that the token has no user.
-    user: RefCell<Option<Option<u64>>>,
+    permissions: RefCell<BTreeMap<i64, Permission>>,
     /// The head commit whose diff was read last, with the files of the diff.
     diff: RefCell<Option<(String, Vec<DiffFile>)>>,
 }
@@ -55,7 +52,6 @@ impl GitLab {
             transport,
             address,
             permissions: RefCell::default(),
-            user: RefCell::default(),
             diff: RefCell::default(),
         }
     }
@@ -97,24 +93,6 @@ impl GitLab {
             ));
         }
         Ok(())
-    }
-
-    /// Returns the id of the token's user, or `None` without a token and for the token of a CI job.
-    fn user(&self) -> Result<Option<u64>, HostError> {
-        if let Some(known) = *self.user.borrow() {
-            return Ok(known);
-        }
-        let user = if self.transport.has_token() && !self.transport.is_read_only() {
-            Some(
-                self.transport
-                    .get::<GitLabUser>("/user", "read the user of the token")?
-                    .id,
-            )
-        } else {
-            None
-        };
-        self.user.replace(Some(user));
-        Ok(user)
     }
 
     fn read_diff(&self, request: &PullRequest) -> Result<Vec<DiffFile>, HostError> {
@@ -237,12 +215,7 @@ impl Host for GitLab {
     }
 
     /// Returns false if the token is not allowed to resolve threads.
-    fn set_resolved(
-        &self,
-        _request: &PullRequest,
-        thread: &Thread,
-        is_resolved: bool,
-    ) -> Result<bool, HostError> {
+    fn set_resolved(&self, thread: &Thread, is_resolved: bool) -> Result<bool, HostError> {
         self.require_writer()?;
         let path = format!(
             "{}/discussions/{}",
@@ -260,12 +233,7 @@ impl Host for GitLab {
         }
     }
 
-    fn summarise(
-        &self,
-        _request: &PullRequest,
-        existing: Option<&CommentId>,
-        body: &str,
-    ) -> Result<(), HostError> {
+    fn summarise(&self, existing: Option<&CommentId>, body: &str) -> Result<(), HostError> {
         self.require_writer()?;
         let content = json!({ "body": body });
         let what = "write the summary";
@@ -287,7 +255,7 @@ impl Host for GitLab {
     }
 
     /// A discussion without notes is no longer there.
-    fn delete(&self, _request: &PullRequest, comments: &[OwnComment]) -> Result<usize, HostError> {
+    fn delete(&self, comments: &[OwnComment]) -> Result<usize, HostError> {
         self.require_writer()?;
         let notes = format!("{}/notes", self.merge_request());
         self.transport.delete_each(comments, |comment| {

@@ -30,6 +30,7 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use ureq::Agent;
@@ -95,6 +96,8 @@ pub(crate) struct Transport {
     api: HostApi,
     agent: Agent,
     clock: Box<dyn HostClock>,
+    /// The id of the token's user, once it is read.
+    user: Cell<Option<Option<i64>>>,
     waited: Cell<Duration>,
     last_creation: Cell<Option<Timestamp>>,
 }
@@ -115,6 +118,19 @@ struct Call<'a> {
     what: &'a str,
 }
 
+impl<'a> Call<'a> {
+    /// A request that reads.
+    fn read(path: &'a str, what: &'a str) -> Self {
+        Self {
+            method: Method::GET,
+            path,
+            body: None,
+            effect: Effect::Repeatable,
+            what,
+        }
+    }
+}
+
 impl Transport {
     /// Fails if the address is invalid, uses `http` outside of a loopback address, or if the certificates of
     /// `GIT_SSL_CAINFO` or `SSL_CERT_FILE` cannot be read.
@@ -129,6 +145,7 @@ impl Transport {
             api,
             agent,
             clock,
+            user: Cell::default(),
             waited: Cell::default(),
             last_creation: Cell::default(),
         })
@@ -147,9 +164,23 @@ impl Transport {
             .is_some_and(Credential::is_read_only)
     }
 
-    /// Whether requests contain a token.
-    pub(crate) fn has_token(&self) -> bool {
-        self.api.credential.is_some()
+    /// The id of the token's user, or `None` without a token and for the token of a CI job. GitHub is not asked.
+    pub(crate) fn user(&self) -> Result<Option<i64>, HostError> {
+        #[derive(Deserialize)]
+        struct UserAnswer {
+            id: i64,
+        }
+        if let Some(known) = self.user.get() {
+            return Ok(known);
+        }
+        let user = if self.api.credential.is_some() && !self.is_read_only() {
+            let answer: UserAnswer = self.get("/user", "read the user of the token")?;
+            Some(answer.id)
+        } else {
+            None
+        };
+        self.user.set(Some(user));
+        Ok(user)
     }
 
     /// Creates an error for an action that the host does not allow.
@@ -163,13 +194,7 @@ impl Transport {
     /// Reads one answer. `path` begins with `/` and follows [`HostApi::base`], or is an address of the same origin.
     /// `what` completes "refuses the request to", such as `read the pull request`.
     pub(crate) fn get<T: DeserializeOwned>(&self, path: &str, what: &str) -> Result<T, HostError> {
-        self.parsed(&Call {
-            method: Method::GET,
-            path,
-            body: None,
-            effect: Effect::Repeatable,
-            what,
-        })
+        self.parsed(&Call::read(path, what))
     }
 
     /// Reads a list and follows the links to its next pages, until the list has at least `most` items.
@@ -201,13 +226,7 @@ impl Transport {
         what: &str,
         found: &mut Vec<T>,
     ) -> Result<Option<Reply>, HostError> {
-        let reply = self.send(&Call {
-            method: Method::GET,
-            path,
-            body: None,
-            effect: Effect::Repeatable,
-            what,
-        })?;
+        let reply = self.send(&Call::read(path, what))?;
         let page: Vec<T> = self.parse(&reply, what)?;
         let is_empty = page.is_empty();
         found.extend(page);
@@ -241,13 +260,7 @@ impl Transport {
 
     /// Reads an answer that is not JSON. Bytes that are not UTF-8 are replaced.
     pub(crate) fn get_text(&self, path: &str, what: &str) -> Result<String, HostError> {
-        let reply = self.send(&Call {
-            method: Method::GET,
-            path,
-            body: None,
-            effect: Effect::Repeatable,
-            what,
-        })?;
+        let reply = self.send(&Call::read(path, what))?;
         Ok(String::from_utf8_lossy(&reply.body).into_owned())
     }
 
@@ -255,10 +268,7 @@ impl Transport {
     pub(crate) fn set(&self, path: &str, what: &str) -> Result<(), HostError> {
         self.send(&Call {
             method: Method::POST,
-            path,
-            body: None,
-            effect: Effect::Repeatable,
-            what,
+            ..Call::read(path, what)
         })
         .map(drop)
     }
@@ -267,10 +277,7 @@ impl Transport {
     pub(crate) fn delete(&self, path: &str, what: &str) -> Result<(), HostError> {
         let call = Call {
             method: Method::DELETE,
-            path,
-            body: None,
-            effect: Effect::Repeatable,
-            what,
+            ..Call::read(path, what)
         };
         match self.send(&call) {
             Ok(_) | Err(HostError::NotFound { .. }) => Ok(()),
@@ -303,10 +310,9 @@ impl Transport {
     ) -> Result<T, HostError> {
         self.parsed(&Call {
             method: Method::POST,
-            path,
             body: Some(body),
             effect: Effect::Creates,
-            what,
+            ..Call::read(path, what)
         })
     }
 
@@ -319,10 +325,8 @@ impl Transport {
     ) -> Result<T, HostError> {
         self.parsed(&Call {
             method: Method::POST,
-            path,
             body: Some(body),
-            effect: Effect::Repeatable,
-            what,
+            ..Call::read(path, what)
         })
     }
 
@@ -334,10 +338,8 @@ impl Transport {
     ) -> Result<T, HostError> {
         self.parsed(&Call {
             method: Method::PATCH,
-            path,
             body: Some(body),
-            effect: Effect::Repeatable,
-            what,
+            ..Call::read(path, what)
         })
     }
 
@@ -349,10 +351,8 @@ impl Transport {
     ) -> Result<T, HostError> {
         self.parsed(&Call {
             method: Method::PUT,
-            path,
             body: Some(body),
-            effect: Effect::Repeatable,
-            what,
+            ..Call::read(path, what)
         })
     }
 

@@ -89,7 +89,7 @@ pub fn replies(review: &RequestReview<'_>) -> Replies {
         let mut rulings = Vec::new();
         for (name, settled) in raised {
             let mut said = pending.rulings.iter();
-            if let Some(last) = said.rposition(|said| said.addresses(name)) {
+            if let Some(last) = said.rposition(|said| addresses(&said.named, name)) {
                 add(&mut rulings, last, settled.finding.id);
             } else if let Some(said) = objected(review, &pending, name, settled) {
                 add(&mut objections, said, settled.finding.id);
@@ -98,11 +98,14 @@ pub fn replies(review: &RequestReview<'_>) -> Replies {
         let is_read = thread.own().any(|told| told.is_reviewed(review));
         for (index, said) in pending.rulings.iter().enumerate() {
             let on = rulings.iter().filter(|(last, _)| *last == index);
-            replies
-                .rulings
-                .extend(on.map(|(_, findings)| said.ruling(findings.clone())));
+            replies.rulings.extend(on.map(|(_, findings)| PersonRuling {
+                findings: findings.clone(),
+                ..said.ruling.clone()
+            }));
             if is_read && !is_raised(&thread, said) {
-                replies.refusals.push(said.clone().refused(NOT_RAISED));
+                replies
+                    .refusals
+                    .push(said.ruling.clone().refused(NOT_RAISED));
             }
         }
         for ((said, is_reopening), findings) in objections {
@@ -129,7 +132,7 @@ fn add<K: PartialEq>(entries: &mut Vec<(K, Vec<FindingId>)>, key: K, finding: Fi
 
 fn is_raised(thread: &FindingThread<'_>, said: &SaidRuling) -> bool {
     let mut told = thread.told.iter();
-    told.any(|told| told.finding.is_some() && said.addresses(&told.mark.name))
+    told.any(|told| told.finding.is_some() && addresses(&said.named, &told.mark.name))
 }
 
 /// The indices of the objections to a finding, and whether they ask for another ruling. `None` if nobody objects, or
@@ -150,7 +153,9 @@ fn objected(
     let all = pending.objections.iter().enumerate();
     let said: Vec<usize> = all
         .filter(|(_, said)| {
-            said.addresses(name) && settled.finding.mandatory && (said.is_command || !is_reopening)
+            addresses(&said.named, name)
+                && settled.finding.mandatory
+                && (said.is_command || !is_reopening)
         })
         .map(|(index, _)| index)
         .collect();
@@ -197,42 +202,17 @@ struct SaidObjection {
     is_command: bool,
 }
 
-#[derive(Clone)]
 struct SaidRuling {
-    thread: ThreadId,
-    comment: CommentId,
-    by: String,
     named: Vec<FindingId>,
-    word: RulingWord,
-    reason: Untrusted,
+    /// The ruling, without its findings.
+    ruling: PersonRuling,
 }
 
 fn addresses(named: &[FindingId], name: &FindingName) -> bool {
     named.is_empty() || named.iter().any(|named| named.addresses(name.finding))
 }
 
-impl SaidObjection {
-    fn addresses(&self, name: &FindingName) -> bool {
-        addresses(&self.named, name)
-    }
-}
-
-impl SaidRuling {
-    fn addresses(&self, name: &FindingName) -> bool {
-        addresses(&self.named, name)
-    }
-
-    fn ruling(&self, findings: Vec<FindingId>) -> PersonRuling {
-        PersonRuling {
-            thread: self.thread.clone(),
-            findings,
-            comment: self.comment.clone(),
-            by: self.by.clone(),
-            word: self.word,
-            reason: self.reason.clone(),
-        }
-    }
-
+impl PersonRuling {
     fn refused(self, why: &'static str) -> RefusedRuling {
         RefusedRuling {
             thread: self.thread,
@@ -291,20 +271,20 @@ impl PendingReplies {
             }
             match kind {
                 ReplyKind::Ruling { word, reason } => {
-                    let said = SaidRuling {
+                    let ruling = PersonRuling {
                         thread: thread.id.clone(),
+                        findings: Vec::new(),
                         comment: id,
                         by,
-                        named,
                         word,
                         reason,
                     };
                     if comment.permission != Permission::Maintainer {
-                        pending.refusals.push(said.refused(NOT_MAINTAINER));
+                        pending.refusals.push(ruling.refused(NOT_MAINTAINER));
                     } else if is_author && !review.settings.author_may_rule {
-                        pending.refusals.push(said.refused(AUTHOR));
+                        pending.refusals.push(ruling.refused(AUTHOR));
                     } else {
-                        pending.rulings.push(said);
+                        pending.rulings.push(SaidRuling { named, ruling });
                     }
                 }
                 // Glee ignores the objections of the pull request's author if the author does not belong to the
@@ -337,13 +317,13 @@ impl PendingReplies {
         let objections = self
             .objections
             .iter()
-            .filter(|said| said.addresses(name) && (is_new || !said.is_command))
+            .filter(|said| addresses(&said.named, name) && (is_new || !said.is_command))
             .map(|said| &said.comment);
         let rulings = self
             .rulings
             .iter()
-            .filter(|said| said.addresses(name) && is_new)
-            .map(|said| &said.comment);
+            .filter(|said| addresses(&said.named, name) && is_new)
+            .map(|said| &said.ruling.comment);
         objections
             .chain(rulings)
             .map(|comment| comment.0.clone())

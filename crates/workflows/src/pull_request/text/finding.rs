@@ -57,12 +57,11 @@ fn lead(
     };
     let id = settled.finding.problem.as_ref();
     let id = id.map_or_else(String::new, |key| format!("; id {}", code(key.short())));
-    let others = settled.finding.other_ids();
-    let others = others.map(|text| format!("; {text}")).unwrap_or_default();
     parts.push(format!(
-        "Raised by {}{facts}; {}{others}{id}.",
+        "Raised by {}{facts}; {}{}{id}.",
         raisers(settled),
-        kind(settled)
+        kind(settled),
+        others(settled)
     ));
     parts.extend(decision(review, settled));
     parts.extend(also(review, more, &parts, most));
@@ -101,16 +100,15 @@ fn also(
 ) -> Vec<String> {
     let mut items: Vec<String> = Vec::new();
     for settled in members {
-        let others = settled.finding.other_ids();
-        let others = others.map(|text| format!("; {text}")).unwrap_or_default();
         let mut parts = vec![format!(
-            "- also **{}** `{}` {} {} (by {}; {}{others})",
+            "- also **{}** `{}` {} {} (by {}; {}{})",
             severity(settled),
             settled.finding.id,
             places(settled),
             title(settled),
             raisers(settled),
             kind(settled),
+            others(settled),
         )];
         parts.extend(details(settled, None, most));
         // Members of one dispute have the same decision.
@@ -138,6 +136,11 @@ fn kind(settled: &SettledFinding) -> &'static str {
     } else {
         "optional"
     }
+}
+
+fn others(settled: &SettledFinding) -> String {
+    let others = settled.finding.other_ids();
+    others.map(|text| format!("; {text}")).unwrap_or_default()
 }
 
 fn decision(review: &RequestReview<'_>, settled: &SettledFinding) -> Option<String> {

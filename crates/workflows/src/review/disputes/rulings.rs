@@ -229,8 +229,8 @@ pub fn known(
     journal: Option<&Journal>,
     shared: &[Binding],
     max_age: &MaxAge,
-    now: Timestamp,
 ) -> Result<Vec<Binding>, JournalError> {
+    let now = Timestamp::now();
     let mut bindings = all(journal, shared)?;
     for binding in &mut bindings {
         let age = binding

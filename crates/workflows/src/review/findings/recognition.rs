@@ -927,7 +927,7 @@ mod tests {
                 .expect("an event")
         };
         assert!(
-            matches!(said(&found, &shared), EventKind::Run(RunEvent::Notice { text }) if text.contains("does not bind"))
+            matches!(said(&found, &shared), EventKind::Run(glee_model::domain::event::RunEvent::Notice { text }) if text.contains("does not bind"))
         );
         let vouched = Binding {
             is_vouched: true,

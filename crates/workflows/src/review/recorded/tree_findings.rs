@@ -313,7 +313,7 @@ impl TreeQuery<'_> {
         let base = self.workspace.rulings_base(&TargetSpec::Uncommitted)?;
         let shared = SharedRulings::at(self.workspace, base.as_deref())?.bindings();
         let max_age = &self.settings.rulings.max_age;
-        let mut bindings = rulings::known(Some(self.journal), &shared, max_age, Timestamp::now())?;
+        let mut bindings = rulings::known(Some(self.journal), &shared, max_age)?;
         bindings.retain(|binding| binding.ended.is_none());
         Ok(bindings)
     }

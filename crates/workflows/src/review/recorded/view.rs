@@ -3,8 +3,6 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use jiff::Timestamp;
-
 use crate::review::code::coder_changes::{self, Trees};
 use crate::review::code::sources::Sources;
 use crate::review::disputes::rulings::{self, SharedRulings};
@@ -71,12 +69,7 @@ pub fn recorded(
             .and_then(|plan| SharedRulings::of_plan(workspace, plan).ok());
         let shared = shared.unwrap_or_default().bindings();
         let max_age = &state.settings.rulings.max_age;
-        let merged = context.merge(&rulings::known(
-            Some(journal),
-            &shared,
-            max_age,
-            Timestamp::now(),
-        )?);
+        let merged = context.merge(&rulings::known(Some(journal), &shared, max_age)?);
         state.apply_all(&merged);
     }
     let exit = exit_of(&state).unwrap_or(ExitReason::AgentFailed);

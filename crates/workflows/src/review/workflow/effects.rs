@@ -3,8 +3,6 @@
 
 use std::collections::BTreeSet;
 
-use jiff::Timestamp;
-
 use crate::review::demonstrations;
 use crate::review::demonstrations::running::{self, TestBench};
 use crate::review::disputes::{resolve, rulings};
@@ -36,7 +34,6 @@ impl ReviewWorkflow {
             Some(&self.resources.journal),
             &self.shared,
             max_age,
-            Timestamp::now(),
         )?)
     }
 

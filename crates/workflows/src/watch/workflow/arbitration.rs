@@ -8,9 +8,9 @@
 
 use crate::review::disputes::references::support;
 use crate::review::disputes::resolve;
+use crate::run::attempts;
 use crate::run::error::RunError;
 use crate::run::workflow::Workflow as _;
-use crate::watch::cycle;
 use crate::watch::issues::Issue;
 use crate::watch::state::{Cycle, Disputed};
 use crate::watch::workers::worker::WorkerMessage;
@@ -75,7 +75,7 @@ impl WatchWorkflow {
         let disputed = self.state.disputes.get(&number)?;
         let files = self.files_for(disputed);
         let task = Task::Judge(JudgeCall::of(disputed.dispute.clone(), files));
-        Some(self.call(id, judge, task, cycle::why_again(&disputed.answers, id)))
+        Some(self.call(id, judge, task, attempts::why_again(&disputed.answers, id)))
     }
 
     /// The current content of the files that are named in the issue or in the agents' answers.

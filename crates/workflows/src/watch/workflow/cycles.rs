@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tracing::warn;
 
+use crate::run::attempts;
 use crate::run::error::RunError;
 use crate::run::workflow::{Pending, Workflow as _};
 use crate::watch::setup::TreeChanges;
@@ -29,12 +30,7 @@ const NOTIFY: Duration = Duration::from_secs(60);
 impl WatchWorkflow {
     /// Whether all agents have answered the clarification, or the time for their answers is over.
     pub(super) fn is_clarified(&self) -> bool {
-        let Some(asked) = self
-            .state
-            .clarification
-            .as_ref()
-            .filter(|asked| !asked.reviewed)
-        else {
+        let Some(asked) = self.state.unreviewed_clarification() else {
             return false;
         };
         self.state.status == WatchStatus::Paused
@@ -62,11 +58,7 @@ impl WatchWorkflow {
     }
 
     pub(super) fn wait_for_clarification(&mut self) {
-        let waits = self
-            .state
-            .clarification
-            .as_ref()
-            .is_some_and(|asked| !asked.reviewed);
+        let waits = self.state.unreviewed_clarification().is_some();
         self.clarify_until =
             waits.then(|| Instant::now() + self.resources.settings.watch.clarify_timeout);
     }
@@ -143,7 +135,7 @@ impl WatchWorkflow {
             changes: self.changes.clone(),
             closed: cycle::rejected(&self.state),
         });
-        Some(self.call(id, agent, task, cycle::why_again(&open.answers, id)))
+        Some(self.call(id, agent, task, attempts::why_again(&open.answers, id)))
     }
 
     pub(super) fn call(
@@ -170,14 +162,14 @@ impl WatchWorkflow {
         };
         let mut pairs = open.pairs.iter();
         pairs.find(|pair| pair.asked.is_some())?;
-        cycle::next(&open.answers, &aggregator.name, purpose)
+        attempts::next_valid(&open.answers, &aggregator.name, purpose)
     }
 
     pub(super) fn compare(&self, id: &CallId) -> Option<Result<Call, RunError>> {
         let aggregator = self.state.plan.as_ref()?.aggregator.as_ref()?;
         let open = self.state.open.as_ref()?;
         let task = compare::task(&self.state, open);
-        Some(self.call(id, aggregator, task, cycle::why_again(&open.answers, id)))
+        Some(self.call(id, aggregator, task, attempts::why_again(&open.answers, id)))
     }
 
     /// Ends a cycle for which all answers have arrived, and acts on the verdicts.
@@ -345,7 +337,7 @@ impl WatchWorkflow {
             .iter()
             .filter(|(_, disputed)| disputed.dispute.rulings.is_empty());
         open.filter_map(|(number, disputed)| {
-            cycle::next(
+            attempts::next_valid(
                 &disputed.answers,
                 &judge.name,
                 Purpose::Judge { dispute: *number },

@@ -15,16 +15,8 @@ const SUMMARY: usize = 2_000;
 impl WatchWorkflow {
     pub(super) fn works(&self) -> Vec<CallId> {
         let jobs = self.state.plan.iter().flat_map(|plan| &plan.jobs);
-        jobs.filter_map(|job| {
-            attempts::next(
-                &self.state.works,
-                &job.agent,
-                Purpose::Work,
-                2,
-                attempts::is_invalid,
-            )
-        })
-        .collect()
+        jobs.filter_map(|job| attempts::next_valid(&self.state.works, &job.agent, Purpose::Work))
+            .collect()
     }
 
     /// Whether the agent succeeded with its task. Returns `None` until the agent's last attempt has ended.

@@ -1,7 +1,5 @@
 //! `glee disputes share`: writes each ruling to a file of the repository.
 
-use jiff::Timestamp;
-
 use crate::cli::commands::history::disputes::common::{self, max_age, outcome};
 use crate::cli::context::{CommandError, CommandResult, Globals, history, number, place, tell};
 use crate::cli::style;
@@ -100,8 +98,7 @@ fn unshared(
     workspace: &Workspace,
     journal: &Journal,
 ) -> Result<Vec<DisputeNumber>, CommandError> {
-    let bindings =
-        review::disputes::rulings::known(Some(journal), &[], &max_age(globals)?, Timestamp::now())?;
+    let bindings = review::disputes::rulings::known(Some(journal), &[], &max_age(globals)?)?;
     let binds = bindings
         .iter()
         .filter(|binding| binding.disposition.is_some() && binding.ended.is_none());

@@ -32,7 +32,7 @@ pub(crate) fn apply(
     let RequestOnHost { host, request } = on_host;
     let mut unapplied = Unapplied::default();
     if !publication.doubled.is_empty() {
-        unapplied.doubled = host.delete(request, &publication.doubled)?;
+        unapplied.doubled = host.delete(&publication.doubled)?;
     }
     for comments in batches(&publication.comments, host.batch()) {
         match host.comment(request, comments) {
@@ -51,7 +51,7 @@ pub(crate) fn apply(
             } => {
                 // The host or the access token possibly does not permit this change. The thread then stays as it
                 // is.
-                if !host.set_resolved(request, thread, *is_resolved)? {
+                if !host.set_resolved(thread, *is_resolved)? {
                     unapplied.open += usize::from(*is_resolved);
                     unapplied.resolved += usize::from(!is_resolved);
                 }
@@ -59,7 +59,7 @@ pub(crate) fn apply(
         }
     }
     if let Some(summary) = &publication.summary {
-        host.summarise(request, summary.existing.as_ref(), &summary.body)?;
+        host.summarise(summary.existing.as_ref(), &summary.body)?;
     }
     host.check(request, &publication.check)?;
     if let Some(there) = several(unapplied.doubled, "comment is there", "comments are there") {

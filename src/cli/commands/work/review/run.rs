@@ -6,8 +6,6 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::Timestamp;
-
 use super::{Args, instructions, submit};
 use crate::cli::commands::work::{dry_run, one_off, pr, pr::change::PullRequestChange, steering};
 use crate::cli::context::{
@@ -441,7 +439,7 @@ impl PlannedReview<'_> {
     ) -> Result<Vec<Preview>, CommandError> {
         let bindings = self.shared.bindings();
         let max_age = &self.settings.rulings.max_age;
-        let bindings = rulings::known(journal, &bindings, max_age, Timestamp::now())?;
+        let bindings = rulings::known(journal, &bindings, max_age)?;
         let query = review::PreviewQuery {
             workspace: self.workspace,
             settings: self.settings,
