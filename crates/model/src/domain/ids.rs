@@ -250,7 +250,7 @@ impl<'de> Deserialize<'de> for FindingId {
 
 /// The id of a run: a UUID of version 7, so that ids sort by time.
 #[derive(
-    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+    Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(transparent)]
 pub struct RunId(pub String);

@@ -180,10 +180,10 @@ pub fn decide(
         journal,
         run,
         state,
-        EventKind::Consensus(ConsensusEvent::StageDecided {
+        ConsensusEvent::StageDecided {
             decision,
             by: Settler::Human,
-        }),
+        },
     )
 }
 
@@ -210,7 +210,7 @@ pub fn answer(
         journal,
         run,
         state,
-        EventKind::Consensus(ConsensusEvent::QuestionResolved { resolution }),
+        ConsensusEvent::QuestionResolved { resolution },
     )
 }
 
@@ -218,7 +218,7 @@ fn settle(
     journal: &mut Journal,
     run: &RunId,
     mut state: StageState,
-    event: EventKind,
+    event: ConsensusEvent,
 ) -> Result<StageOutcome, SettleError> {
     let recorded = journal.append(run, event).map_err(RunError::from)?;
     state.apply(&recorded);

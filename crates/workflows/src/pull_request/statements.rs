@@ -63,11 +63,8 @@ pub(super) fn due(
             .map(|refusal| refusal.comment.0.clone())
             .collect();
         due.replies.push(DueReply {
-            statement: ThreadStatement::Refused,
-            text: text::refused(&named),
-            about: Vec::new(),
             answers,
-            markers: Vec::new(),
+            ..DueReply::new(ThreadStatement::Refused, text::refused(&named), Vec::new())
         });
     }
     due.changes(of)
@@ -163,6 +160,18 @@ struct DueReply {
     markers: Vec<String>,
 }
 
+impl DueReply {
+    fn new(statement: ThreadStatement, text: String, about: Vec<FindingName>) -> Self {
+        Self {
+            statement,
+            text,
+            about,
+            answers: Vec::new(),
+            markers: Vec::new(),
+        }
+    }
+}
+
 impl<'a> Due<'a> {
     fn of(review: &RequestReview<'a>, of: &FindingThread<'a>) -> Self {
         let head = review.request.head.id.as_str();
@@ -229,31 +238,23 @@ impl<'a> Due<'a> {
         if is_over || !told.is_reviewed(review) || !told.is_gone(review) {
             return !is_over;
         }
-        self.reply(
-            ThreadStatement::Fixed,
-            text::fixed(self.head),
-            name,
-            Vec::new(),
-            Vec::new(),
-        );
+        let about = vec![name.clone()];
+        let text = text::fixed(self.head);
+        self.reply(DueReply::new(ThreadStatement::Fixed, text, about));
         false
     }
 
     /// Decides about a finding that the review raises. Returns whether the thread already states the standing.
     fn raised(&mut self, name: &FindingName, standing: &RequestStanding<'_>) -> bool {
+        let about = vec![name.clone()];
         let last = self.said(name).next();
         let is_closed = last.is_some_and(closes);
         let (is_stated, decision) = match standing {
             RequestStanding::Quiet => return true,
             RequestStanding::Open | RequestStanding::Undecided => {
                 if is_closed {
-                    self.reply(
-                        ThreadStatement::RaisedAgain,
-                        text::raised_again(self.head),
-                        name,
-                        Vec::new(),
-                        Vec::new(),
-                    );
+                    let text = text::raised_again(self.head);
+                    self.reply(DueReply::new(ThreadStatement::RaisedAgain, text, about));
                 }
                 return !is_closed;
             }
@@ -271,44 +272,28 @@ impl<'a> Due<'a> {
         if is_stated && (answers.is_empty() || !decision.is_new) {
             return true;
         }
-        self.reply(
-            statement(standing, decision),
-            text::ruling(decision),
-            name,
+        let markers = decision.shared.and_then(marker::ruling);
+        self.reply(DueReply {
             answers,
-            decision
-                .shared
-                .and_then(marker::ruling)
-                .into_iter()
-                .collect(),
-        );
+            markers: markers.into_iter().collect(),
+            ..DueReply::new(statement(standing, decision), text::ruling(decision), about)
+        });
         false
     }
 
     /// Plans a reply. Findings about which Glee says the same share a reply.
-    fn reply(
-        &mut self,
-        statement: ThreadStatement,
-        text: String,
-        about: &FindingName,
-        answers: Vec<String>,
-        markers: Vec<String>,
-    ) {
+    fn reply(&mut self, reply: DueReply) {
         let known = self.replies.iter_mut().find(|known| {
-            known.statement == statement && known.text == text && known.markers == markers
+            known.statement == reply.statement
+                && known.text == reply.text
+                && known.markers == reply.markers
         });
         let Some(known) = known else {
-            self.replies.push(DueReply {
-                statement,
-                text,
-                about: vec![about.clone()],
-                answers,
-                markers,
-            });
+            self.replies.push(reply);
             return;
         };
-        known.about.push(about.clone());
-        for answer in answers {
+        known.about.extend(reply.about);
+        for answer in reply.answers {
             if !known.answers.contains(&answer) {
                 known.answers.push(answer);
             }
@@ -324,15 +309,11 @@ impl<'a> Due<'a> {
             self.is_optional_open |= !is_mandatory;
         }
         let markers = told_markers(review, new);
+        let text = text::told(review, new, room(&markers));
+        let about = new.iter().map(|settled| name(review, settled.finding.id));
         self.replies.push(DueReply {
-            statement: ThreadStatement::Told,
-            text: text::told(review, new, room(&markers)),
-            about: new
-                .iter()
-                .map(|settled| name(review, settled.finding.id))
-                .collect(),
-            answers: Vec::new(),
             markers,
+            ..DueReply::new(ThreadStatement::Told, text, about.collect())
         });
     }
 
@@ -353,16 +334,12 @@ impl<'a> Due<'a> {
             let mut since = self.said(name).take_while(|said| !closes(said));
             !since.any(|said| *said == ThreadStatement::KeptOpen)
         });
-        for name in &kept {
-            self.reply(
-                ThreadStatement::KeptOpen,
-                text::kept_open(self.head),
-                name,
-                Vec::new(),
-                Vec::new(),
-            );
+        let is_any = !kept.is_empty();
+        for name in kept {
+            let text = text::kept_open(self.head);
+            self.reply(DueReply::new(ThreadStatement::KeptOpen, text, vec![name]));
         }
-        !kept.is_empty()
+        is_any
     }
 
     fn changes(mut self, of: &FindingThread<'_>) -> Vec<ThreadChange> {

@@ -126,14 +126,11 @@ fn events(plan: Plan, given: &CallerAnswer, change: TreeChange) -> Vec<EventKind
             from: vec![ReusedFrom {
                 run: given.from.clone(),
                 files: files.clone(),
-                in_part: Vec::new(),
-                reads_unknown: false,
+                ..ReusedFrom::default()
             }],
             findings: own.clone().map(|finding| finding.raw.clone()).collect(),
             origins: own.map(|finding| Some(finding.id)).collect(),
-            asked: Vec::new(),
-            superseded: Vec::new(),
-            reads: Vec::new(),
+            ..Reuse::default()
         };
         let call = CallId {
             agent: reviewer.name,

@@ -208,9 +208,7 @@ fn reused(state: &ReviewState) -> Vec<Reused> {
                 .entry((reviewer, &from.run))
                 .or_insert_with(|| ReusedFrom {
                     run: from.run.clone(),
-                    files: Vec::new(),
-                    in_part: Vec::new(),
-                    reads_unknown: false,
+                    ..ReusedFrom::default()
                 });
             all.reads_unknown |= from.reads_unknown;
             all.files.extend(from.files.iter().cloned());
@@ -378,10 +376,8 @@ fn failures(state: &ReviewState) -> Vec<Failure> {
                 CallAnswer::Invalid { error } => (error.clone(), None, None),
                 _ => return None,
             };
-            let is_in_output = match &call.answer {
-                CallAnswer::Invalid { .. } => true,
-                _ => cause.is_some_and(FailureKind::is_in_output),
-            };
+            let is_in_output = matches!(call.answer, CallAnswer::Invalid { .. })
+                || cause.is_some_and(FailureKind::is_in_output);
             let asked_in = call.asked_in.as_ref().unwrap_or(id);
             let call = is_in_output.then(|| asked_in.file_stem());
             Some(Failure {

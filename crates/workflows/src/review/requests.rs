@@ -471,7 +471,7 @@ impl RequestBuilder<'_> {
 
     /// The numbers of the mandatory findings in a reviewer's answer whose places do not exist, counted from 1.
     pub(crate) fn misplaced(&self, call: &CallId, findings: &[RawFinding]) -> Vec<u32> {
-        let run = RunId(String::new());
+        let run = RunId::default();
         let known = KnownProblems::default();
         let round = call.purpose.round().unwrap_or(1);
         let context = self.context(round, &run, &known);
@@ -501,7 +501,7 @@ impl RequestBuilder<'_> {
     }
 
     fn same(&self, round: u32, raised_in: RaisedIn) -> Task {
-        let run = RunId(String::new());
+        let run = RunId::default();
         let known = KnownProblems::default();
         unsure::task(&self.context(round, &run, &known), raised_in)
     }

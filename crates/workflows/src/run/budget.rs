@@ -92,7 +92,7 @@ fn calls_left(settings: &Settings, spent: &Spent, running: usize) -> Option<u64>
 
 /// The limits of the next call. A retry counts as a call, so `budget.calls` also limits the retries.
 pub fn limits(settings: &Settings, spent: &Spent) -> Limits {
-    let left = calls_left(settings, spent, 1).map(|left| u32::try_from(left).unwrap_or(u32::MAX));
+    let left = calls_left(settings, spent, 1).and_then(|left| u32::try_from(left).ok());
     let limits = settings.limits;
     Limits {
         retries: limits.retries.min(left.unwrap_or(u32::MAX)),

@@ -231,7 +231,7 @@ fn begin_call<W: Workflow>(
     workflow.append(RunEvent::CallStarted {
         call: id.clone(),
         role: call.request.task.role(),
-        prompt_bytes: u64::try_from(call.prompt.len()).unwrap_or(u64::MAX),
+        prompt_bytes: call.prompt.len() as u64,
         nonce: call.request.nonce.clone(),
     })?;
     if let Some(refusal) = refusal {

@@ -51,7 +51,7 @@ pub struct WatchState {
     pub spent: Spent,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Cycle {
     pub number: u32,
     pub triggers: BTreeSet<Trigger>,
@@ -217,12 +217,7 @@ impl WatchState {
                     self.open = Some(Cycle {
                         number: *cycle,
                         triggers: triggers.clone(),
-                        requests: Vec::new(),
-                        before: None,
-                        tree: None,
-                        answers: BTreeMap::new(),
-                        files: BTreeMap::new(),
-                        pairs: Vec::new(),
+                        ..Cycle::default()
                     });
                 }
                 WatchEvent::ReviewRequested { requests, tree, .. } => {

@@ -91,7 +91,7 @@ pub struct ReviewedFiles {
 }
 
 /// The files whose review was taken from an earlier run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReusedFrom {
     /// The earlier run.
     pub run: RunId,

@@ -159,7 +159,7 @@ impl Host for GitLab {
         let answer = loop {
             let answer: MergeRequestAnswer = self.transport.get(&self.merge_request(), what)?;
             let pause = pauses.next().filter(|_| !answer.is_prepared());
-            if !pause.is_some_and(|seconds| self.transport.pause(Duration::from_secs(seconds))) {
+            if !pause.is_some_and(|seconds| self.transport.wait(Duration::from_secs(seconds))) {
                 break answer;
             }
         };

@@ -68,7 +68,7 @@ impl GitLab {
             match self.send_status(&path, &body) {
                 Err(HostError::Refused { why, .. })
                     if why.contains("in progress")
-                        && self.transport.pause(Duration::from_secs(seconds)) => {}
+                        && self.transport.wait(Duration::from_secs(seconds)) => {}
                 Err(HostError::Forbidden { .. } | HostError::NotFound { .. })
                     if request.is_fork =>
                 {

@@ -452,12 +452,6 @@ impl Transport {
         })?)
     }
 
-    /// Waits until a temporary state of the host ends. Returns false without waiting if the total time of
-    /// waiting would exceed the maximum.
-    pub(crate) fn pause(&self, duration: Duration) -> bool {
-        self.wait(duration)
-    }
-
     /// Waits until the minimum time since the last creation has passed. This time does not count as waiting at
     /// limits.
     fn space(&self) {
@@ -489,7 +483,7 @@ impl Transport {
     }
 
     /// Returns false without waiting if the total time of waiting would exceed the maximum.
-    fn wait(&self, duration: Duration) -> bool {
+    pub(crate) fn wait(&self, duration: Duration) -> bool {
         let total = self.waited.get().saturating_add(duration);
         if total > LONGEST_WAIT {
             return false;

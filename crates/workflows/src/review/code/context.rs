@@ -193,7 +193,7 @@ fn folder(path: &str) -> &str {
 
 /// Cuts the files of a question about findings to the blocks of what the findings and the two sides name.
 pub(crate) mod cut {
-    use glee_model::domain::{Finding, meanings};
+    use glee_model::domain::{Finding, Untrusted, meanings};
     use glee_protocol::calls::defend::DefendCall;
     use glee_protocol::calls::examine::ExamineCall;
     use glee_protocol::calls::judge::JudgeCall;
@@ -209,13 +209,10 @@ pub(crate) mod cut {
             for finding in std::iter::once(&dispute.finding).chain(&dispute.members) {
                 named.finding(finding);
             }
-            named.text(dispute.objection.text.as_written(), flagged);
-            for evidence in &dispute.objection.evidence {
-                named.text(evidence.as_written(), flagged);
-            }
-            for record in &dispute.rulings {
-                named.text(record.ruling.rationale.as_written(), flagged);
-            }
+            named.texts([&dispute.objection.text], flagged);
+            named.texts(&dispute.objection.evidence, flagged);
+            let rulings = dispute.rulings.iter();
+            named.texts(rulings.map(|record| &record.ruling.rationale), flagged);
         }
         call.files = named.cut(call.files);
         call
@@ -235,9 +232,8 @@ pub(crate) mod cut {
         for challenged in &call.challenged {
             named.finding(&challenged.finding);
             let file = challenged.finding.raw.file.as_deref().unwrap_or_default();
-            for challenge in &challenged.challenges {
-                named.text(challenge.said.reasoning.as_written(), file);
-            }
+            let challenges = challenged.challenges.iter();
+            named.texts(challenges.map(|challenge| &challenge.said.reasoning), file);
         }
         call.files = named.cut(call.files);
         call
@@ -261,15 +257,14 @@ pub(crate) mod cut {
                 });
             }
             let file = raw.file.as_deref().unwrap_or_default();
-            self.text(raw.body.as_written(), file);
-            for evidence in &raw.evidence {
-                self.text(evidence.as_written(), file);
-            }
+            self.texts([&raw.body], file);
+            self.texts(&raw.evidence, file);
         }
 
-        /// What a text names besides a bare path, which the finding has already said.
-        fn text(&mut self, text: &str, from: &str) {
-            for reference in references(text) {
+        /// What texts name besides a bare path, which the finding has already said.
+        fn texts<'t>(&mut self, texts: impl IntoIterator<Item = &'t Untrusted>, from: &str) {
+            let named = texts.into_iter().map(Untrusted::as_written);
+            for reference in named.flat_map(references) {
                 for path in meanings(&reference.path, from).filter(|path| is_inside(path)) {
                     self.reference(Reference {
                         path,

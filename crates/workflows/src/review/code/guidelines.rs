@@ -131,18 +131,13 @@ impl Guidelines {
                 "{number} of guidelines left out, because a call holds {bound} kB of them: {named}"
             ));
         }
-        let files = match &resources.settings.review.guidelines {
-            GuidelineChoice::Files(files) => files.as_slice(),
-            GuidelineChoice::Auto | GuidelineChoice::Off => &[],
-        };
-        let files: Vec<String> = files
-            .iter()
-            .map(|file| resources.workspace.of_project(file))
-            .collect();
-        let edited = changed.filter(|path| match resources.settings.review.guidelines {
+        let edited = changed.filter(|path| match &resources.settings.review.guidelines {
             GuidelineChoice::Auto => is_guideline(path),
             GuidelineChoice::Off => false,
-            GuidelineChoice::Files(_) => files.iter().any(|file| file == path),
+            GuidelineChoice::Files(files) => {
+                let mut files = files.iter();
+                files.any(|file| resources.workspace.of_project(file) == **path)
+            }
         });
         let edited: Vec<String> = edited.map(str::to_owned).collect();
         if let Some(commit) = &plan.rulings_at

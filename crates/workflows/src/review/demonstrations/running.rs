@@ -142,32 +142,14 @@ fn blocks_of(
 
 /// Checks a demonstration and adds it to a copy of its tree. Fails with the reason why it does not run.
 pub(crate) fn prepare(
-    mut due: DueDemonstration,
+    due: DueDemonstration,
     finding: &Finding,
     review: &ReviewSettings,
     trees: Trees<'_>,
     earlier: Option<TreeCopy>,
 ) -> Result<PreparedTest, Box<DemonstrationRun>> {
-    match prepared(&due, finding, review, trees, earlier) {
-        Ok((runner, folder, copy)) => {
-            due.tree = Some(copy.tree.0.clone());
-            let costs = match due.tested {
-                TestedTree::Before => 1,
-                TestedTree::After => 0,
-            };
-            let without = (due.left > costs).then(|| without(&due, finding, trees, &copy.tree.0));
-            Ok(PreparedTest {
-                without: without.flatten(),
-                before: fingerprints(copy.root()),
-                blocks: blocks_of(finding, trees, &copy.tree.0),
-                copy,
-                runner,
-                folder,
-                due,
-            })
-        }
-        Err(why) => Err(Box::new(due.refused(why))),
-    }
+    let prepared = prepared(due.clone(), finding, review, trees, earlier);
+    prepared.map_err(|why| Box::new(due.refused(why)))
 }
 
 /// A file without what possibly makes a test pass: after the coder's edits, without the coder's lines in the finding's
@@ -205,16 +187,13 @@ fn without(
     })
 }
 
-/// The runner, the folder for its reports, and the copy.
-type Place = (Runner, TempDir, TreeCopy);
-
 fn prepared(
-    due: &DueDemonstration,
+    mut due: DueDemonstration,
     finding: &Finding,
     review: &ReviewSettings,
     trees: Trees<'_>,
     earlier: Option<TreeCopy>,
-) -> Result<Place, String> {
+) -> Result<PreparedTest, String> {
     if due.tested == TestedTree::Before && due.left == 0 {
         return Err("`budget.demonstrations` is reached".to_owned());
     }
@@ -243,7 +222,21 @@ fn prepared(
     let folder = folder(trees).map_err(|error| error.to_string())?;
     let copy = TreeCopy::of(tree, earlier, trees)?;
     add(copy.root(), path, code)?;
-    Ok((runner.clone(), folder, copy))
+    due.tree = Some(copy.tree.0.clone());
+    let costs = match due.tested {
+        TestedTree::Before => 1,
+        TestedTree::After => 0,
+    };
+    let without = (due.left > costs).then(|| without(&due, finding, trees, &copy.tree.0));
+    Ok(PreparedTest {
+        without: without.flatten(),
+        before: fingerprints(copy.root()),
+        blocks: blocks_of(finding, trees, &copy.tree.0),
+        copy,
+        runner: runner.clone(),
+        folder,
+        due,
+    })
 }
 
 /// Fails if the path is not that of a file below the runner's folder.
@@ -345,10 +338,13 @@ impl TestBench {
                 }
                 let is_passing = runs.iter().all(|run| run.end == TestEnd::Passed);
                 let is_wanted = due.claim == Claim::NoDefect || due.tested == TestedTree::After;
-                let without = if is_passing && is_wanted {
-                    self.without(&mut prepared, runs.len()).await?
-                } else {
-                    None
+                // The run without what possibly makes the test pass; its number is another one than that of the probe.
+                let without = match prepared.without.take().filter(|_| is_passing && is_wanted) {
+                    Some(without) => {
+                        self.altered(&mut prepared, vec![without], runs.len() + 1)
+                            .await?
+                    }
+                    None => None,
                 };
                 break DemonstrationRun {
                     without,
@@ -385,16 +381,6 @@ impl TestBench {
         };
         let is_same = runs.last().is_some_and(|last| last.end == run.end);
         Some(is_same.then_some(run.reached.unwrap_or(false)))
-    }
-
-    /// The run without what possibly makes the test pass; the inner value is `None` if nothing is known of it. Returns
-    /// `None` if the user stopped the run.
-    async fn without(&self, prepared: &mut PreparedTest, number: usize) -> Option<Option<TestRun>> {
-        let Some(without) = prepared.without.take() else {
-            return Some(None);
-        };
-        // The number is another one than that of the probe.
-        self.altered(prepared, vec![without], number + 1).await
     }
 
     /// Runs the demonstration once, with other texts of some files, which are as before afterwards. The inner value is `None`

@@ -161,10 +161,9 @@ impl ReviewState {
 
     /// The reviewers that have not reviewed each part of the code in a round.
     pub(crate) fn without_review(&self, round: u32) -> Vec<String> {
-        let shards = u32::try_from(self.shards(round).len()).unwrap_or(u32::MAX);
         let mut without = Vec::new();
         for reviewer in self.agents(Role::Reviewer) {
-            let is_complete = (0..shards).all(|shard| {
+            let is_complete = (0..).zip(self.shards(round)).all(|(shard, _)| {
                 let last = self.last_call(&reviewer.name, &Purpose::Review { round, shard });
                 last.is_some_and(|(_, call)| {
                     matches!(&call.answer, CallAnswer::Review { status, .. } if status.is_complete())

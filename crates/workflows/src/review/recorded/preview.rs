@@ -136,7 +136,7 @@ pub async fn preview(
         bindings,
     };
     let mut previews = Vec::new();
-    for (shard, files) in plan.shards.iter().enumerate() {
+    for (shard, files) in (0..).zip(&plan.shards) {
         for reviewer in state.agents(Role::Reviewer) {
             let call = CallId {
                 agent: reviewer.name.clone(),
@@ -169,7 +169,7 @@ pub async fn preview(
             };
             previews.push(Preview {
                 agent: reviewer.name.clone(),
-                shard: u32::try_from(shard + 1).unwrap_or(u32::MAX),
+                shard: shard + 1,
                 files: files.clone(),
                 asked,
                 reused: reused.map(|reused| reused.from.clone()).unwrap_or_default(),

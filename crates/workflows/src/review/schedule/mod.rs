@@ -70,9 +70,9 @@ fn due_if(is_due: bool, effect: ReviewEffect) -> Vec<ReviewStep> {
 }
 
 fn reviews(state: &ReviewState, round: u32) -> Vec<ReviewStep> {
-    let shards = state.rounds.last().map_or(0, Vec::len);
+    let shards = state.rounds.last().into_iter().flatten();
     let mut steps = Vec::new();
-    for shard in 0..u32::try_from(shards).unwrap_or(u32::MAX) {
+    for (shard, _) in (0..).zip(shards) {
         for reviewer in state.agents(Role::Reviewer) {
             let purpose = Purpose::Review { round, shard };
             if let Some(close) = doubtful(state, &reviewer.name, &purpose) {

@@ -145,20 +145,18 @@ impl ReviewWorkflow {
             .collect();
         let numbers: Vec<DisputeNumber> = recognised.iter().map(|(_, number)| *number).collect();
         let records = self.resources.journal.disputes_numbered(&numbers)?;
-        let mut joined = Vec::new();
         for (finding, number) in recognised {
             let Some(record) = records.get(&number) else {
                 continue;
             };
             let earlier = record.dispute.finding.id;
             if earlier.number != finding.number {
-                joined.push(EventKind::Review(ReviewEvent::ProblemsJoined {
+                events.push(EventKind::Review(ReviewEvent::ProblemsJoined {
                     newer: earlier.max(finding).group(),
                     older: earlier.min(finding).group(),
                 }));
             }
         }
-        events.extend(joined);
         self.append_all(events)
     }
 

@@ -283,11 +283,7 @@ async fn converse(
         };
         let length = piece.len();
         let ended = piece.is_empty();
-        let complete = if ended {
-            lines.end()
-        } else {
-            lines.take(piece)
-        };
+        let complete = lines.take(if ended { b"\n".as_slice() } else { piece });
         read.consume(length);
         if !complete.is_empty() {
             let (items, with_key): (Vec<WatchMessage>, Vec<bool>) =
@@ -341,10 +337,6 @@ impl SocketLines {
             }
         }
         lines
-    }
-
-    fn end(&mut self) -> Vec<Vec<u8>> {
-        self.line().into_iter().collect()
     }
 
     fn line(&mut self) -> Option<Vec<u8>> {

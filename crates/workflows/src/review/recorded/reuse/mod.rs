@@ -270,7 +270,7 @@ impl Archive<'_> {
             .filter(|agent| !agent.is_embedded())
             .collect();
         let mut joined: Vec<(Vec<Coverage>, Option<Vec<u64>>)> = Vec::new();
-        for (at, shard) in plan.shards.iter().enumerate() {
+        for (at, shard) in (0..).zip(&plan.shards) {
             let left = reviewers.iter().map(|agent| {
                 let reuse = state.reused.get(&(agent.name.clone(), review_of(at)))?;
                 let mut bytes = 0;
@@ -551,11 +551,9 @@ fn recorded(call: CallId, mut reuse: Reuse) -> EventKind {
     ReviewEvent::AnswersReused { call, reuse }.into()
 }
 
-pub fn review_of(shard: usize) -> Purpose {
-    Purpose::Review {
-        round: ROUND,
-        shard: u32::try_from(shard).unwrap_or(u32::MAX),
-    }
+pub fn review_of(shard: u32) -> Purpose {
+    let round = ROUND;
+    Purpose::Review { round, shard }
 }
 
 fn asked_bytes(file: &SourceFile, AskedFile { ranges, shown, .. }: &AskedFile) -> u64 {

@@ -31,9 +31,7 @@ fn of_run<'r>(reuse: &'r mut Reuse, run: &RunId) -> &'r mut ReusedFrom {
     if at == reuse.from.len() {
         reuse.from.push(ReusedFrom {
             run: run.clone(),
-            files: Vec::new(),
-            in_part: Vec::new(),
-            reads_unknown: false,
+            ..ReusedFrom::default()
         });
     }
     &mut reuse.from[at]
@@ -75,7 +73,7 @@ impl<'a> Finder<'a> {
         shown: &[Vec<ShownFile>],
         whole: &BTreeMap<String, String>,
         origins: &mut Origins<'_>,
-    ) -> Result<Vec<(usize, Reuse)>, JournalError> {
+    ) -> Result<Vec<(u32, Reuse)>, JournalError> {
         let mut known: Vec<Vec<KnownAnswer>> = Vec::new();
         for shard in shown {
             let found = shard.iter().map(|file| {
@@ -123,7 +121,7 @@ impl<'a> Finder<'a> {
         self.narrow(shown, &mut known);
         let mut added: BTreeSet<RecordedAt> = BTreeSet::new();
         let mut reuses = Vec::new();
-        for (at, (shown, known)) in shown.iter().zip(known).enumerate() {
+        for (at, (shown, known)) in (0..).zip(shown.iter().zip(known)) {
             let mut reuse = Reuse::default();
             let mut origin =
                 |run: &RunId, finding: &RawFinding| origins.of(run, &agent.name, finding);
