@@ -36,7 +36,9 @@ pub trait Host {
     fn comment(&self, request: &PullRequest, comments: &[NewComment]) -> Result<(), HostError>;
 
     /// The maximum number of comments in one call of [`Host::comment`].
-    fn batch(&self) -> usize;
+    fn batch(&self) -> usize {
+        30
+    }
 
     fn reply(&self, request: &PullRequest, thread: &Thread, body: &str) -> Result<(), HostError>;
 

@@ -71,12 +71,7 @@ pub async fn start(
     plan.shards = vec![coverage(&given)];
     plan.agents.push(Agent::caller());
     let mut review = prepared(setup, resolver, run, &plan)?;
-    for agents in [&mut plan.agents, &mut plan.backups] {
-        *agents = std::mem::take(agents)
-            .into_iter()
-            .map(Agent::recorded)
-            .collect();
-    }
+    super::leave_out_variables(&mut plan);
     let workspace = &review.resources.workspace;
     let redaction = review.resources.redaction();
     let mut change = TreeChange {

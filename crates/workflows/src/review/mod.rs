@@ -98,12 +98,7 @@ pub async fn start(
         .map(|file| file.path.as_str());
     let guidelines = &review.sources.guidelines;
     let guided = guidelines.notices(&review.resources, &plan, changed);
-    for agents in [&mut plan.agents, &mut plan.backups, &mut plan.comparers] {
-        *agents = std::mem::take(agents)
-            .into_iter()
-            .map(Agent::recorded)
-            .collect();
-    }
+    leave_out_variables(&mut plan);
     let unread = review.unread.take().map(EventKind::notice);
     let at_base = plan.at_base.as_ref().map(|AtBase { commit, agents }| {
         let names: Vec<String> = agents.iter().map(|name| format!("`{name}`")).collect();
@@ -262,6 +257,14 @@ fn reloaded(
     let kept = review.resources.agents.keep_change(files);
     kept.map_err(RunError::Sources)?;
     Ok(review)
+}
+
+/// The recorded plan has no values of the agents' variables.
+fn leave_out_variables(plan: &mut Plan) {
+    for agents in [&mut plan.agents, &mut plan.backups, &mut plan.comparers] {
+        let recorded = std::mem::take(agents).into_iter().map(Agent::recorded);
+        *agents = recorded.collect();
+    }
 }
 
 fn prepared(

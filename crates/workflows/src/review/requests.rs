@@ -47,13 +47,7 @@ impl RequestBuilder<'_> {
         let agent = self.state.agent(&call.agent);
         let task = self.whole_task(call);
         if agent.is_some_and(Agent::is_embedded) {
-            return match task {
-                Task::Review(review) => Task::Review(ReviewCall {
-                    runners: self.runners(),
-                    ..review
-                }),
-                task => task,
-            };
+            return task;
         }
         let context = self.state.settings.review.context;
         // Whoever gave no answer to the first question may have missed code.
@@ -90,7 +84,6 @@ impl RequestBuilder<'_> {
             reads,
             guidelines,
             intent: plan.intent.clone(),
-            runners: self.runners(),
             ..review
         };
         if context == CodeContext::Files {
@@ -247,6 +240,7 @@ impl RequestBuilder<'_> {
             focus,
             rulings,
             recheck,
+            runners: self.runners(),
             ..ReviewCall::default()
         })
     }

@@ -15,15 +15,11 @@ pub trait EventSink: Send {
     fn event(&mut self, event: &Event);
 
     /// Receives the latest output line of a running agent. The line is not escaped, and is not recorded.
-    fn activity(&mut self, call: &CallId, line: &str) {
-        let _ = (call, line);
-    }
+    fn activity(&mut self, _call: &CallId, _line: &str) {}
 
     /// Receives a handle for a call that is about to begin. The handle can end this call without ending the run.
     /// The run then continues without the answer of the call.
-    fn skippable(&mut self, call: &CallId, skip: StopHandle) {
-        let _ = (call, skip);
-    }
+    fn skippable(&mut self, _call: &CallId, _skip: StopHandle) {}
 }
 
 pub(crate) type Sink = Arc<Mutex<Box<dyn EventSink>>>;

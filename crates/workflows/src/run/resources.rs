@@ -191,15 +191,6 @@ impl RunResources {
         Ok(self.journal.append_with(&self.run, kinds, elsewhere)?)
     }
 
-    /// Records merged findings; see [`Journal::append_merged`].
-    pub(crate) fn record_merged(
-        &mut self,
-        kinds: Vec<EventKind>,
-        as_of: u64,
-    ) -> Result<Option<Vec<Event>>, RunError> {
-        Ok(self.journal.append_merged(&self.run, kinds, as_of)?)
-    }
-
     /// Passes events to the listeners as soon as they are on the disk.
     pub(crate) fn tell(&mut self, events: &[Event]) {
         if self.journal.has_begun() {

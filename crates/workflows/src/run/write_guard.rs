@@ -14,7 +14,6 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 use crate::run::blocking::blocking;
-use crate::run::call::failed;
 use glee_model::domain::event::{CallAnswer, CallId};
 use glee_workspace::guard::control_files::{ControlKind, control_kind};
 use glee_workspace::root::Workspace;
@@ -250,7 +249,11 @@ pub(crate) fn discarded(call: &CallId, violations: &[String]) -> CallAnswer {
     );
     let hint = "check the changes with `git status`; if they are yours, repeat the call with `glee runs resume`"
         .to_owned();
-    failed(error, Some(hint))
+    CallAnswer::Failed {
+        error,
+        hint: Some(hint),
+        cause: None,
+    }
 }
 
 /// Describes a change of the git repository (such as a new ref) or of a file that controls a tool (such as a CI

@@ -64,20 +64,6 @@ impl Credential {
         }
     }
 
-    #[cfg(test)]
-    pub(crate) fn for_tests(token: &str) -> Self {
-        Self::new(
-            HostKind::GitHub,
-            token.to_owned(),
-            CredentialSource::Variable("GH_TOKEN"),
-        )
-    }
-
-    #[cfg(test)]
-    pub fn source(&self) -> CredentialSource {
-        self.source
-    }
-
     /// Whether the token is of a kind that can never publish comments.
     pub fn is_read_only(&self) -> bool {
         self.source == CredentialSource::Variable("CI_JOB_TOKEN")

@@ -9,6 +9,20 @@ use rstest::rstest;
 use super::*;
 use crate::hosts::address;
 
+impl Credential {
+    pub(crate) fn for_tests(token: &str) -> Self {
+        Self::new(
+            HostKind::GitHub,
+            token.to_owned(),
+            CredentialSource::Variable("GH_TOKEN"),
+        )
+    }
+
+    pub fn source(&self) -> CredentialSource {
+        self.source
+    }
+}
+
 fn address(link: &str, api: Option<&str>, env: Variables<'_>) -> RequestAddress {
     let found = address::find(link, None, env).unwrap();
     RequestAddress {

@@ -32,9 +32,6 @@ use glee_system::uri;
 use people::People;
 use threads::{LineComment, ThreadPlace};
 
-/// The maximum number of comments in a review.
-const BATCH: usize = 30;
-
 /// The context of the commit status, and the maximum number of characters of the status's description.
 const CHECK: &str = "glee";
 const DESCRIPTION: usize = 255;
@@ -178,10 +175,6 @@ impl Host for Gitea {
             self.api
                 .create_comment(&threads::file_body(&comment.body), what)
         })
-    }
-
-    fn batch(&self) -> usize {
-        BATCH
     }
 
     fn reply(&self, request: &PullRequest, thread: &Thread, body: &str) -> Result<(), HostError> {

@@ -28,9 +28,6 @@ pub(super) const HEADERS: &[(&str, &str)] = &[
 /// The maximum number of files of a pull request that GitHub lists.
 const FILES: usize = 3_000;
 
-/// The maximum number of comments in a review.
-const BATCH: usize = 30;
-
 /// The name and the external id of the check run. The context of the commit status is the same text.
 const CHECK: &str = "glee";
 
@@ -233,10 +230,6 @@ impl Host for GitHub {
             self.start(&format!("{}/comments", self.pull()), &body, what)?;
         }
         Ok(())
-    }
-
-    fn batch(&self) -> usize {
-        BATCH
     }
 
     fn reply(&self, _request: &PullRequest, thread: &Thread, body: &str) -> Result<(), HostError> {

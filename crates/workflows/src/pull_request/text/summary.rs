@@ -347,9 +347,9 @@ fn proof(review: &RequestReview<'_>, ignored: usize) -> String {
         (proof.usage.input_tokens, "read"),
         (proof.usage.output_tokens, "written"),
     ];
-    let tokens = tokens
-        .into_iter()
-        .filter_map(|(number, did)| Some(format!("{} {did}", number_of_tokens(number?))));
+    let tokens = tokens.into_iter().filter_map(|(number, did)| {
+        Some(format!("{} {did}", number_of(number? as usize, "token")))
+    });
     let cost = proof.usage.paid_usd().map(|usd| {
         let estimated = if proof.usage.estimated {
             " (estimated)"
@@ -358,7 +358,7 @@ fn proof(review: &RequestReview<'_>, ignored: usize) -> String {
         };
         format!("{usd:.2} US dollars{estimated}")
     });
-    let calls = number_of(usize::try_from(proof.calls).unwrap_or(usize::MAX), "call");
+    let calls = number_of(proof.calls as usize, "call");
     let usage: Vec<String> = std::iter::once(calls).chain(tokens).chain(cost).collect();
     lines.push(format!("- usage: {}", usage.join(", ")));
     if !proof.reused.is_empty() {
@@ -378,10 +378,6 @@ fn replies(number: usize) -> String {
     } else {
         format!("{number} replies")
     }
-}
-
-fn number_of_tokens(number: u64) -> String {
-    number_of(usize::try_from(number).unwrap_or(usize::MAX), "token")
 }
 
 fn files(review: &RequestReview<'_>) -> String {

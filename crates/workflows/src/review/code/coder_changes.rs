@@ -158,13 +158,6 @@ impl Trees<'_> {
             _ => Ok(Vec::new()),
         }
     }
-
-    /// Returns the result of [`Self::all_changes`]. If the recorded trees no longer exist, returns the recorded
-    /// changes of all calls.
-    pub(crate) fn all_changes_or_recorded(&self, state: &ReviewState) -> Vec<FileChange> {
-        self.all_changes(state)
-            .unwrap_or_else(|_| state.file_changes().cloned().collect())
-    }
 }
 
 pub(crate) fn restage_notices(state: &ReviewState, restaged: &Restaged) -> Vec<EventKind> {

@@ -165,12 +165,6 @@ impl Sources {
         }
     }
 
-    pub fn first(&self, path: &str) -> Option<&SourceFile> {
-        self.rounds
-            .values()
-            .find_map(|files| self.named(files, path))
-    }
-
     fn named<'a>(
         &self,
         files: &'a BTreeMap<String, SourceFile>,
@@ -183,7 +177,10 @@ impl Sources {
 
     /// The redacted text of a file in a round; of a deleted file, the text before the change. Rounds are counted from 1.
     pub fn shown(&self, round: u32, path: &str) -> Option<String> {
-        let file = self.file(round, path).or_else(|| self.first(path))?;
+        let mut rounds = self.rounds.values();
+        let file = self
+            .file(round, path)
+            .or_else(|| rounds.find_map(|files| self.named(files, path)))?;
         let mut shown = self.shown.borrow_mut();
         let clean = shown.entry((round, path.to_owned())).or_insert_with(|| {
             // The lines of a finding about a deleted file are those before the change.

@@ -33,13 +33,8 @@ impl RequestBuilder<'_> {
         if shown.any(|one| one.demonstration.path == path) {
             return Support::Exists;
         }
-        let before = self.original_text(path);
-        let versions = if self.is_changed(path) {
-            self.versions(finding.round, path)
-        } else {
-            Vec::new()
-        };
-        let Some(before) = before else {
+        let versions = self.versions(finding.round, path);
+        let Some(before) = self.original_text(path) else {
             return if versions.is_empty() {
                 Support::Missing
             } else {
@@ -80,7 +75,8 @@ impl RequestBuilder<'_> {
             .sources
             .file(round, path)
             .map(|source| source.text.clone());
-        reviewed.or_else(|| self.text_at(self.tree_of(round)?, path))
+        reviewed
+            .or_else(|| self.text_at(coder_changes::tree_before_round(self.state, round)?, path))
     }
 
     /// The code on which a ruling relies. The judge's line numbers are those of the code that the judge received. If
@@ -128,23 +124,22 @@ impl RequestBuilder<'_> {
         self.state.file_changes().any(|change| change.file == path)
     }
 
+    /// The versions of a file that the coder changed.
     fn versions(&self, round: u32, path: &str) -> Vec<String> {
-        let shown = if round > 1 {
-            self.shown_text(round, path)
-        } else {
-            None
-        };
-        let last = coder_changes::last_tree(self.state).and_then(|tree| self.text_at(tree, path));
-        shown.into_iter().chain(last).collect()
+        let mut versions = Vec::new();
+        if self.is_changed(path) {
+            if round > 1 {
+                versions.extend(self.shown_text(round, path));
+            }
+            let last = coder_changes::last_tree(self.state);
+            versions.extend(last.and_then(|tree| self.text_at(tree, path)));
+        }
+        versions
     }
 
     fn text_before(&self, path: &str) -> Option<String> {
         let (_, tree) = self.state.before.as_ref()?;
         self.text_at(tree, path)
-    }
-
-    fn tree_of(&self, round: u32) -> Option<&String> {
-        coder_changes::tree_before_round(self.state, round)
     }
 
     pub(crate) fn text_at(&self, tree: &str, path: &str) -> Option<String> {

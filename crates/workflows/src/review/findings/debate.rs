@@ -165,18 +165,14 @@ pub fn conclude(context: &RoundContext<'_>, bindings: &[Binding]) -> Vec<EventKi
         report,
         restated,
     };
+    let messages = shutdown_messages("debate-complete".to_owned(), None);
     let was_debated = state.debate_rounds.contains(&(round, 2));
     std::iter::once(concluded.into())
         .chain(joined)
         .chain(ruled)
         .chain(notices)
-        .chain(was_debated.then(end_of_debate))
+        .chain(was_debated.then(|| ReviewEvent::DebateShutdown { messages }.into()))
         .collect()
-}
-
-fn end_of_debate() -> EventKind {
-    let messages = shutdown_messages("debate-complete".to_owned(), None);
-    ReviewEvent::DebateShutdown { messages }.into()
 }
 
 /// The ids of findings that reviewers added during an examination begin with this prefix (see

@@ -107,24 +107,24 @@ struct Raised<'a> {
 
 impl Raised<'_> {
     /// Returns `None` if the finding has no anchor, or if no block of an anchor is in the tree.
-    fn placed(&self) -> Option<(&Anchor, &BlockPlace)> {
+    fn placed(&self) -> Option<(Location, &Anchor, &BlockPlace)> {
         let (number, block) = self.place.as_ref()?;
-        let (_, anchor) = self.finding.anchored().nth(*number)?;
-        Some((anchor, block))
+        let (raised_at, anchor) = self.finding.anchored().nth(*number)?;
+        Some((raised_at, anchor, block))
     }
 
     /// Whether a ruling on this finding has fallen: the code moved to another ground, or code that the ruling cites
     /// does not stand.
     fn has_left(&self, binding: &Binding, text_of: TextOf<'_>) -> bool {
         let places = self.placed().zip(self.anchor_now(text_of));
-        places.is_some_and(|((was, _), now)| {
+        places.is_some_and(|((_, was, _), now)| {
             relations::fallen(binding, &[(was, &now)], text_of).is_some()
         })
     }
 
     /// The anchor at the present place of the block.
     fn anchor_now(&self, text_of: TextOf<'_>) -> Option<Anchor> {
-        let (anchor, place) = self.placed()?;
+        let (_, anchor, place) = self.placed()?;
         Some(Anchor {
             file: place.file.clone(),
             ground: Blocks::of(&place.file, &text_of(&place.file)).ground(),
@@ -133,12 +133,10 @@ impl Raised<'_> {
     }
 
     fn location(&self) -> Option<Location> {
-        let (anchor, BlockPlace { file, lines }) = self.placed()?;
+        let (raised_at, anchor, BlockPlace { file, lines }) = self.placed()?;
         let line = anchor
             .offset
             .map(|offset| lines.start().saturating_add(offset));
-        let (number, _) = self.place.as_ref()?;
-        let (raised_at, _) = self.finding.anchored().nth(*number)?;
         let length = raised_at
             .end_line
             .zip(raised_at.line)

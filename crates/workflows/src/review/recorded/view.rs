@@ -89,7 +89,11 @@ pub(crate) fn outcome_of(
     exit: ExitReason,
     millis: u64,
 ) -> Result<Outcome, RunError> {
-    let changes = Redaction::ON.value(trees.all_changes_or_recorded(state));
+    // If the recorded trees no longer exist, the recorded changes of all calls count.
+    let changes = trees
+        .all_changes(state)
+        .unwrap_or_else(|_| state.file_changes().cloned().collect());
+    let changes = Redaction::ON.value(changes);
     let outcome = outcome::outcome(state, run, exit, millis, changes);
     let mut outcome = outcome.ok_or_else(|| RunError::NotStarted(run.clone()))?;
     add_earlier(&mut outcome, state, journal)?;

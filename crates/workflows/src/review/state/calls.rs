@@ -64,14 +64,16 @@ impl ReviewState {
                     .filter(|id| checks.iter().all(|check| check.finding != *id));
                 self.count_unanswered(left_out.collect(), &call.agent, 1);
             }
-            CallAnswer::Invalid { .. } if matches!(call.purpose, Purpose::Recheck { .. }) => {
-                self.count_unanswered(self.recheck_items(&call.agent), &call.agent, 1);
-            }
-            CallAnswer::Failed { cause, .. } if matches!(call.purpose, Purpose::Recheck { .. }) => {
-                let tries = if cause.is_some_and(FailureKind::may_pass) {
-                    1
-                } else {
-                    RECHECKS
+            CallAnswer::Invalid { .. } | CallAnswer::Failed { .. }
+                if matches!(call.purpose, Purpose::Recheck { .. }) =>
+            {
+                let tries = match answer {
+                    CallAnswer::Failed { cause, .. }
+                        if !cause.is_some_and(FailureKind::may_pass) =>
+                    {
+                        RECHECKS
+                    }
+                    _ => 1,
                 };
                 self.count_unanswered(self.recheck_items(&call.agent), &call.agent, tries);
             }

@@ -169,11 +169,12 @@ impl ReviewWorkflow {
     ) -> Result<(), RunError> {
         loop {
             let events = merge(self, &known);
-            if let Some(events) = self.resources.record_merged(events, known.as_of)? {
+            let RunResources { journal, run, .. } = &mut self.resources;
+            if let Some(events) = journal.append_merged(run, events, known.as_of)? {
                 self.accept(&events);
                 return Ok(());
             }
-            known = self.resources.journal.known_problems()?;
+            known = journal.known_problems()?;
         }
     }
 

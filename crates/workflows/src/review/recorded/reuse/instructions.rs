@@ -52,15 +52,8 @@ impl Instructions {
     pub fn of(&mut self, folder: &Path) -> String {
         let mut hashes = Vec::new();
         for above in folder.ancestors() {
-            let hash = match self.folders.get(above) {
-                Some(hash) => hash.clone(),
-                None => {
-                    let hash = in_folder(above);
-                    self.folders.insert(above.to_owned(), hash.clone());
-                    hash
-                }
-            };
-            hashes.push(hash);
+            let known = self.folders.entry(above.to_owned());
+            hashes.push(known.or_insert_with(|| in_folder(above)).clone());
         }
         hash(&hashes.iter().map(String::as_bytes).collect::<Vec<_>>())
     }

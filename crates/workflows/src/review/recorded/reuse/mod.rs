@@ -217,19 +217,11 @@ impl Archive<'_> {
             })
             .collect();
         // The keys of the files that are split into parts.
-        let mut whole: BTreeMap<String, String> = BTreeMap::new();
-        for covered in shards
+        let split = shards
             .iter()
             .flatten()
-            .filter(|covered| !covered.ranges.is_empty())
-        {
-            if !whole.contains_key(&covered.file)
-                && let Some(file) = sources.file(ROUND, &covered.file)
-            {
-                let key = self.shown(file.clone(), &rulings).key;
-                whole.insert(covered.file.clone(), key);
-            }
-        }
+            .filter(|covered| !covered.ranges.is_empty());
+        let whole = self.keys_of(split.map(|covered| &covered.file), sources, &rulings);
         let mut events = Vec::new();
         let mut origins = Origins::new(self.journal);
         for agent in state.agents(Role::Reviewer) {
@@ -312,6 +304,24 @@ impl Archive<'_> {
             }
         }
         Ok(joined.into_iter().map(|(files, _)| files).collect())
+    }
+
+    /// The keys of whole files, as far as they are under review.
+    fn keys_of<'p>(
+        &self,
+        paths: impl Iterator<Item = &'p String>,
+        sources: &Sources,
+        rulings: &ClosingRulings<'_>,
+    ) -> BTreeMap<String, String> {
+        let mut keys = BTreeMap::new();
+        for path in paths {
+            if !keys.contains_key(path)
+                && let Some(file) = sources.file(ROUND, path)
+            {
+                keys.insert(path.clone(), self.shown(file.clone(), rulings).key);
+            }
+        }
+        keys
     }
 
     fn shown(&self, file: SourceFile, known: &ClosingRulings<'_>) -> ShownFile {
@@ -513,17 +523,12 @@ impl Archive<'_> {
                 findings: unique,
             });
         }
-        let mut places: BTreeMap<String, String> = BTreeMap::new();
         let recorded = files.iter().flat_map(|file| &file.findings).chain(&others);
-        for place in recorded.flat_map(|finding| &finding.places) {
-            if !places.contains_key(&place.file)
-                && !stale.contains(&place.file)
-                && let Some(file) = sources.file(ROUND, &place.file)
-            {
-                let key = self.shown(file.clone(), &rulings).key;
-                places.insert(place.file.clone(), key);
-            }
-        }
+        let others_named = recorded
+            .flat_map(|finding| &finding.places)
+            .map(|place| &place.file)
+            .filter(|file| !stale.contains(file));
+        let places = self.keys_of(others_named, sources, &rulings);
         (!files.is_empty()).then(|| {
             let review = ReviewedFiles {
                 asker: asker.clone(),
