@@ -306,6 +306,11 @@ pub fn paragraph(out: &mut String, style: Style, head: &str, text: &str) {
         width: style.width.saturating_sub(1),
         ..style
     };
+    wrapped(out, style, head, text);
+}
+
+/// Appends `head` and the wrapped `text`. No line of the text is omitted.
+pub fn wrapped(out: &mut String, style: Style, head: &str, text: &str) {
     for line in behind(style, head, 4, text, usize::MAX) {
         let _ = writeln!(out, "{line}");
     }

@@ -1,8 +1,7 @@
 //! The layout of the text report: indentation and wrapping.
 
-use std::fmt::Write as _;
-
 use crate::cli::report::options::{Detail, RenderOptions};
+pub(crate) use crate::cli::style::wrapped;
 use crate::cli::style::{self, Style, columns};
 use glee_model::domain::AgentName;
 use glee_protocol::text::printable;
@@ -21,13 +20,6 @@ pub(crate) fn at_most(options: &RenderOptions<'_>, short: usize) -> usize {
         usize::MAX
     } else {
         short
-    }
-}
-
-/// Appends `head` and the wrapped `text`. No line of the text is omitted.
-pub(crate) fn wrapped(out: &mut String, style: Style, head: &str, text: &str) {
-    for line in style::behind(style, head, 4, text, usize::MAX) {
-        let _ = writeln!(out, "{line}");
     }
 }
 

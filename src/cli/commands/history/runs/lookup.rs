@@ -369,15 +369,10 @@ fn refuse_changed(
         .map(|change| printable::line(&change.file))
         .collect::<Vec<_>>()
         .join(", ");
-    let message = format!(
-        "the tree has changed since run {} stopped: {files}",
-        run.short()
-    );
+    let id = run.short();
+    let message = format!("the tree has changed since run {id} stopped: {files}");
     let hint = if workspace.has_home() {
-        format!(
-            "forget the run with `glee runs drop {}`, and start a new one with `glee review`",
-            run.short()
-        )
+        format!("forget the run with `glee runs drop {id}`, and start a new one with `glee review`")
     } else {
         "restore the tree as it was at the end of the run, or start a new run with `glee review`"
             .to_owned()

@@ -225,11 +225,11 @@ fn diff(globals: &Globals, text: &str, output: &JsonFlag) -> CommandResult {
         match &change.diff {
             Some(diff) => stream::out(printable::block(diff))?,
             None => {
-                let file = printable::line(&change.file);
-                let added = change.added;
-                let removed = change.removed;
                 stream::out(format!(
-                    "{file}: +{added} -{removed} (not text, or too large to keep)\n"
+                    "{}: +{} -{} (not text, or too large to keep)\n",
+                    printable::line(&change.file),
+                    change.added,
+                    change.removed
                 ))?;
             }
         }

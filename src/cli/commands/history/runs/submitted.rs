@@ -124,9 +124,8 @@ pub(crate) fn stop(globals: &Globals, queue: &mut dyn Queue, run: &RunId) -> Com
 }
 
 pub(super) fn still_running(run: &RunId) -> CommandError {
-    let message = format!("run {} still works", run.short());
-    CommandError::ending(ExitReason::StillRunning, message).hint(format!(
-        "wait longer, or end it with `glee runs stop {}`",
-        run.short()
-    ))
+    let id = run.short();
+    let message = format!("run {id} still works");
+    CommandError::ending(ExitReason::StillRunning, message)
+        .hint(format!("wait longer, or end it with `glee runs stop {id}`"))
 }

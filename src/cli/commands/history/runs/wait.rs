@@ -90,10 +90,9 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 }
 
 fn interrupted(run: &RunId, exit: ExitReason, how: &str) -> CommandError {
-    let message = format!("run {} {how}", run.short());
-    CommandError::ending(exit, message).hint(format!(
-        "go on with `glee runs resume {}`; answers that were given are kept",
-        run.short()
+    let id = run.short();
+    CommandError::ending(exit, format!("run {id} {how}")).hint(format!(
+        "go on with `glee runs resume {id}`; answers that were given are kept"
     ))
 }
 

@@ -151,9 +151,7 @@ fn block(out: &mut String, style: Style, title: &str, measures: &Measures) {
 
 fn row(out: &mut String, style: Style, label: &str, text: &str) {
     let head = format!("  {}  ", style::pad(label, LABEL));
-    for line in style::behind(style, &head, 4, text, usize::MAX) {
-        let _ = writeln!(out, "{line}");
-    }
+    style::wrapped(out, style, &head, text);
 }
 
 pub(super) fn counts(share: Share) -> String {

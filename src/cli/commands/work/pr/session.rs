@@ -47,12 +47,9 @@ impl RequestSession {
         require_same(&on_host, reviewed, run)?;
         on_host.require_open()?;
         if !view::is_ended(&journal.events(run)?) {
-            return Err(
-                CommandError::usage(format!("run {} has not ended", run.short())).hint(format!(
-                    "resume the run with `glee runs resume {}`",
-                    run.short()
-                )),
-            );
+            let id = run.short();
+            return Err(CommandError::usage(format!("run {id} has not ended"))
+                .hint(format!("resume the run with `glee runs resume {id}`")));
         }
         let commits = super::change::fetch(&on_host.request, &workspace)?;
         let files = on_host.host.files(&on_host.request).map_err(failed)?;
