@@ -115,19 +115,15 @@ fn name(review: &RequestReview<'_>, finding: FindingId) -> FindingName {
 }
 
 fn statement(standing: &RequestStanding<'_>, decision: &KnownDecision<'_>) -> ThreadStatement {
-    match standing {
-        RequestStanding::Escalated(_) => ThreadStatement::Escalated,
-        RequestStanding::Enforced(_) => ThreadStatement::Ruled {
-            disposition: ENFORCED.to_owned(),
-        },
-        _ => {
-            let disposition = decision
-                .disposition
-                .map_or("discarded", glee_model::domain::Disposition::as_str);
-            ThreadStatement::Ruled {
-                disposition: disposition.to_owned(),
-            }
-        }
+    let disposition = match standing {
+        RequestStanding::Escalated(_) => return ThreadStatement::Escalated,
+        RequestStanding::Enforced(_) => ENFORCED,
+        _ => decision
+            .disposition
+            .map_or("discarded", glee_model::domain::Disposition::as_str),
+    };
+    ThreadStatement::Ruled {
+        disposition: disposition.to_owned(),
     }
 }
 

@@ -195,12 +195,7 @@ impl RoundContext<'_> {
                 let exists = self.resolve(&mut place, &mut known)
                     && self.has_line(&place)
                     && at_zero.is_none();
-                let quoted = if exists {
-                    None
-                } else {
-                    self.quoted(raw, &place)
-                };
-                if let Some(quoted) = quoted {
+                if !exists && let Some(quoted) = self.quoted(raw, &place) {
                     member.corrected_from = Some(std::mem::replace(&mut place, quoted));
                 }
                 if exists || member.corrected_from.is_some() {

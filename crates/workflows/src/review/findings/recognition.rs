@@ -153,11 +153,14 @@ pub fn earlier<'a>(
         .filter(|(index, _)| !bound.contains_key(index));
     let changed = relations::changed(free.map(|(_, finding)| *finding), &bindings, round);
     let has_changed: BTreeSet<FindingId> = changed.iter().filter_map(relations::subject).collect();
-    for one in bound.into_values() {
-        let Ruled {
-            finding, binding, ..
-        } = one;
-        events.extend(match one.fallen.filter(|_| binding.ended.is_none()) {
+    for Ruled {
+        finding,
+        binding,
+        fallen,
+        ..
+    } in bound.into_values()
+    {
+        events.extend(match fallen.filter(|_| binding.ended.is_none()) {
             Some(relation) => Some(relations::related(finding.id, binding, relation)),
             None => ruled(finding, binding, round.lists),
         });

@@ -308,11 +308,7 @@ fn texts(dispute: &Dispute) -> Vec<&Untrusted> {
             .iter()
             .flat_map(|earlier| match &earlier.relation {
                 Relation::Reopens { evidence } => evidence.as_slice(),
-                Relation::CodeChanged { .. }
-                | Relation::EvidenceGone { .. }
-                | Relation::OtherGround { .. }
-                | Relation::NotJudged { .. }
-                | Relation::MayRepeat => &[],
+                _ => &[],
             }),
     );
     texts
