@@ -28,7 +28,7 @@ pub struct Request {
     pub root: String,
     pub task: Task,
     /// What was missing or invalid in the agent's last answer; absent in the first request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub again: Option<String>,
 }
 

@@ -43,16 +43,16 @@ pub struct AgentEvent {
     #[serde(rename = "type")]
     pub kind: EventType,
     /// The agent that reported the event; absent if a person reported the event.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentName>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<Untrusted>,
     /// Paths inside the tree.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<Untrusted>,
     /// The number of the cycle whose clarification request the event answers. Absent if the event answers no
     /// clarification request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub clarifies: Option<u32>,
 }
 
@@ -120,7 +120,7 @@ pub struct PeerIssue {
     /// The reviewer's word for the severity.
     pub severity: Untrusted,
     pub description: Untrusted,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<Untrusted>,
 }
 
@@ -141,7 +141,7 @@ pub struct Ballot {
     pub reviewer: AgentName,
     /// `None` means that the reviewer is *absent*. An absent reviewer never counts as `approved`.
     pub verdict: Option<Verdict>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub absent: Option<Untrusted>,
 }
 
@@ -202,10 +202,10 @@ pub struct WatchPlan {
     pub jobs: Vec<Job>,
     pub reviewers: Vec<Agent>,
     /// The judge for issues that remain open after a clarification.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub judge: Option<Agent>,
     /// The agent that is asked which issues are the same.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub aggregator: Option<Agent>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub backups: Vec<Agent>,
@@ -213,6 +213,6 @@ pub struct WatchPlan {
     pub max_words: u32,
     /// The id of the tree's content at the first start of the watch. If the watch is started again, the event of
     /// the new start has no `tree`. `tree` is also absent if the content could not be recorded.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tree: Option<String>,
 }

@@ -78,7 +78,7 @@ pub struct ExaminationItem {
     pub finding_id: String,
     pub action: ExaminationAction,
     /// With `same`: the id of the reviewer's own finding that names the same defect.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub same_as: Option<String>,
     /// The requested change of the finding's confidence.
     #[serde(default)]

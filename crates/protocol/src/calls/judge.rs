@@ -50,7 +50,7 @@ pub struct DisputeCase {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub may_ask: Vec<Role>,
     /// The demonstration that a judge asked for; absent before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub requested: Option<RequestedDemonstration>,
 }
 
@@ -281,7 +281,7 @@ pub struct DisputeRuling {
     pub ruling: Ruling,
     /// The demonstration that the judge asks for before it rules, where the request names sides in `may_ask`. The
     /// ruling of such an answer does not count: the judge is asked again.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub demonstrate: Option<DemonstrationRequest>,
 }
 

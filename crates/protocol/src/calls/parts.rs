@@ -17,7 +17,7 @@ pub struct SourceFile {
     #[serde(default)]
     pub changed: Vec<(u32, u32)>,
     /// The unified diff under review, if the target is a change.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
 }
 

@@ -26,10 +26,10 @@ pub struct Item {
     #[serde(flatten)]
     pub finding: Finding,
     /// The rationale of the ruling that enforces the finding; absent if no ruling enforces the finding.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub enforced: Option<Untrusted>,
     /// What a person answers to the coder's objection; absent if nobody answered it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub answered: Option<Untrusted>,
     /// What its demonstrations show.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -19,7 +19,7 @@ pub struct ReviewCall {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub instructions: String,
     /// The language of titles and texts; absent if the reviewer chooses.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
     /// The project's guidelines for these files, as they were before the change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -26,9 +26,9 @@ pub struct Agent {
     pub model: Option<String>,
     /// Who trained the model. The reviewers of one vendor are one voice. Without `vendor`, the name of the model or the
     /// profile of the program says it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub vendor: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub effort: Option<Effort>,
     /// Environment variables that are added to the variables of the adapter. The history records the names of
     /// the added variables, but not their values.
@@ -39,16 +39,16 @@ pub struct Agent {
     pub timeout: Option<Duration>,
     /// The agent that answers if this agent exceeds its limits or is not installed. A backup agent has the same
     /// role as this agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub backup: Option<AgentName>,
     /// The price of tokens, which Glee uses if the program reports no cost.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
     /// How Glee calls the program, if no adapter is written for it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<Box<Profile>>,
     /// Whether the program can read files of the tree. `None` stands for the default of the adapter.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reads: Option<bool>,
 }
 

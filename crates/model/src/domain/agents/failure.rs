@@ -19,14 +19,14 @@ pub enum FailureKind {
     /// Too many requests.
     RateLimited {
         /// The time from which the agent can be called again; absent if the time is unknown.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(with = "Option<String>")]
         reset: Option<Timestamp>,
     },
     /// The plan, the credit or the budget is exhausted.
     OverQuota {
         /// The time from which the agent can be called again; absent if the time is unknown.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(with = "Option<String>")]
         reset: Option<Timestamp>,
     },

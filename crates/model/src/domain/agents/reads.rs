@@ -24,12 +24,12 @@ pub enum ReadExtent {
     Content,
     /// The names of the files below a folder that match a glob; all names if `glob` is absent.
     Names {
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         glob: Option<String>,
     },
     /// The files below a folder that have a match of a regular expression; all files if `pattern` is absent.
     Matches {
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         pattern: Option<String>,
     },
 }

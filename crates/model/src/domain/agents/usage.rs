@@ -12,11 +12,11 @@ pub struct Usage {
     /// Tokens written by the model, including its reasoning.
     pub output_tokens: Option<u64>,
     pub usd: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cached_tokens: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_tokens: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub turns: Option<u64>,
     /// Whether the cost is computed, at least in part, from configured prices.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -104,22 +104,22 @@ impl Price {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Caps {
     /// The cap `budget.tokens` on the tokens that agents of all roles read and write.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
     /// The cap `budget.usd` on the cost of the agents of all roles, in US dollars.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub usd: Option<f64>,
     /// The cap `budget.ci_usd`, which stands in for other caps in dollars where nobody can confirm the run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ci_usd: Option<f64>,
     /// The cap `budget.month_usd` on the cost of all runs of the user in a calendar month (UTC).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub month_usd: Option<f64>,
     /// The cap `budget.request_usd` on the cost of all runs that review the same pull request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub request_usd: Option<f64>,
     /// The cap `budget.calls` on the calls of agents, including retries.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub calls: Option<u64>,
 }
 
@@ -172,21 +172,21 @@ impl Spent {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallMetadata {
     /// The id of the session, which a later call can resume.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The names of refused tools, without duplicates.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub denied: Vec<String>,
     /// What the agent read, as the program's trace names it; absent if the program gives no trace.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reads: Option<Vec<TracedRead>>,
     /// The backup agent that answered.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<AgentName>,
     /// The reason why the backup agent was called.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub instead: Option<String>,
     #[serde(default, skip_serializing_if = "is_zero")]
     pub retries: u32,

@@ -30,7 +30,7 @@ pub struct Position {
     pub said: String,
     #[serde(flatten)]
     pub severity: Severity,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub denies: bool,
@@ -94,7 +94,7 @@ pub struct Corroboration {
     /// The number of reviewers in the run.
     pub reviewers: u32,
     /// The number of vendors of the reviewers that raised the finding; absent if no two of them have one vendor.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub vendors: Option<u32>,
     pub positions: Vec<Position>,
     /// The reviewers that did not raise the finding, but confirmed the finding in a debate.
@@ -104,11 +104,11 @@ pub struct Corroboration {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub assessments: Vec<Assessment>,
     /// The combined confidence. `confidence` is absent if no reviewer stated a confidence.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
     pub formula: String,
     /// The validation score of a finding that a single reviewer raised.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<i32>,
     pub why: String,
     /// The information that would change the classification of the finding.

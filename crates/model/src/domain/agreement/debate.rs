@@ -46,7 +46,7 @@ pub struct Examined {
     pub confidence_adjustment: i32,
     pub reasoning: Untrusted,
     /// The reviewer's own finding that names the same defect. The action is `agree`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub same_as: Option<FindingId>,
 }
 
@@ -57,9 +57,9 @@ pub struct Defended {
     /// The change of the finding's confidence, -30 to 30; applies only if `action` is `modify`.
     pub confidence_adjustment: i32,
     pub reasoning: Untrusted,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub revised_severity: Option<Severity>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub revised_description: Option<Untrusted>,
 }
 
@@ -88,7 +88,7 @@ pub enum DebateMessage {
     ShutdownResponse {
         request_id: String,
         approve: bool,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         content: Option<String>,
     },
 }

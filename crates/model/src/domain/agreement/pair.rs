@@ -92,16 +92,16 @@ pub struct UnsurePair {
     /// Another finding of the round, identified in the same way, or the id of an earlier finding.
     pub other: String,
     /// The earlier finding, at its present place in the code, if the aggregator is asked about the pair.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub earlier: Option<Box<Finding>>,
     /// A hash of the texts, the places and the code of both findings. A later run reuses the answer about a pair with
     /// the same key.
     pub key: String,
     /// The id of the pair in the request to the aggregator; absent if the aggregator is not asked about the pair.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub asked: Option<PairId>,
     /// The answer of an earlier run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub known: Option<PairAnswer>,
 }
 

@@ -20,10 +20,10 @@ pub struct StagePlan {
     pub subject: Subject,
     /// The agents that answer the stage or the checkpoint. The agents run concurrently, and cannot change files.
     pub agents: Vec<Agent>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub aggregator: Option<Agent>,
     /// The agent that decides the conflicts of a stage, or validates the majority answers of a checkpoint.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub arbiter: Option<Agent>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub backups: Vec<Agent>,
@@ -46,10 +46,10 @@ pub enum Subject {
         instructions: String,
         prompt: String,
         /// The synthesis of the previous stage, as JSON.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         input: Option<Untrusted>,
         /// The questions that checkpoints have resolved, as JSON.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         resolved: Option<Untrusted>,
         /// The required fields of each answer and of the synthesis.
         required_fields: Vec<String>,

@@ -21,9 +21,9 @@ pub struct RulingAudit {
     pub dispute: DisputeNumber,
     pub judge: AgentName,
     /// `ruling` is absent if the judge gave no valid ruling.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ruling: Option<Ruling>,
     /// The reason why the judge gave no valid ruling.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }

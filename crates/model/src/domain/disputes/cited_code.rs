@@ -12,10 +12,10 @@ pub struct CitedCode {
     pub file: String,
     /// The first cited line at the time of the ruling. `line` is absent if the ruling cites the file without a line;
     /// this citation stands as long as the file exists.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
     /// `end_line` is absent for a single line.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub end_line: Option<u32>,
     /// The cited lines without secrets. A sequence of white space is one space.
     #[serde(default, skip_serializing_if = "Untrusted::is_empty")]

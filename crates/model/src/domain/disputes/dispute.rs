@@ -21,7 +21,7 @@ pub enum Relation {
     /// The dispute was about the same problem, but the disputed code has changed since the dispute.
     CodeChanged {
         /// The unified diff of the block; absent if the old code is no longer available.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         diff: Option<Untrusted>,
     },
     /// The dispute was about the same problem, but code that the ruling cites no longer stands.
@@ -45,10 +45,10 @@ pub struct EarlierDispute {
     pub relation: Relation,
     pub title: Untrusted,
     /// `disposition` is absent while the dispute is open.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub disposition: Option<Disposition>,
     /// The new tag of the finding. Absent unless the ruling says that the finding is right but not mandatory.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub new_tag: Option<Tag>,
     #[serde(default, skip_serializing_if = "Untrusted::is_empty")]
     pub rationale: Untrusted,
@@ -182,7 +182,7 @@ pub struct AnsweredObjection {
     pub by: Person,
     /// IMPLEMENTED ends the dispute in favour of the finding; after any other reply, the person is asked again. Absent
     /// until the coder has replied.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reply: Option<Response>,
 }
 
@@ -242,16 +242,16 @@ pub struct Dispute {
     #[serde(default, skip_serializing_if = "Objector::is_coder")]
     pub objector: Objector,
     /// `route` is absent until a route is chosen.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub route: Option<Route>,
     /// All rulings on the dispute, oldest first. An ESCALATE can be followed by the ruling of a person.
     #[serde(default)]
     pub rulings: Vec<RulingRecord>,
     /// `disposition` is absent while the dispute is open.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub disposition: Option<Disposition>,
     /// `discarded_by` is present if the finding was discarded without a ruling.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub discarded_by: Option<Ruler>,
     /// Related earlier disputes that do not bind the finding.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -261,10 +261,10 @@ pub struct Dispute {
     pub answered: Vec<AnsweredObjection>,
     /// The earlier run that opened the dispute. The disputed finding keeps its number from the earlier run.
     /// `opened_by` is absent if this run opened the dispute.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub opened_by: Option<RunId>,
     /// `participant` is present if a comment in a pull request opened the dispute.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub participant: Option<Participant>,
 }
 

@@ -44,20 +44,20 @@ pub struct Ruling {
     #[serde(default)]
     pub rationale: Untrusted,
     /// `grounds` is present if the ruling is DISMISS.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub grounds: Option<Grounds>,
     /// Locations in the reviewed tree, as `path:line`.
     #[serde(default)]
     pub citations: Vec<Untrusted>,
     /// The new tag that a DISMISS gives to the finding. A finding with a new tag remains open as an optional
     /// finding.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub new_tag: Option<Tag>,
     /// For a DISMISS, the finding that the disputed finding duplicates.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub duplicate_of: Option<FindingId>,
     /// The reason why the ruling is allowed to cite code that the coder wrote in this run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub coder_evidence: Option<Untrusted>,
     /// The members of the group that the ruling is about. The list is empty if the ruling is about all of them. The
     /// other members become a dispute of their own.
@@ -167,10 +167,10 @@ impl RulingRecord {
 pub struct PanelVote {
     pub judge: AgentName,
     /// The ruling; a DISMISS without evidence counts as ESCALATE.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ruling: Option<Ruling>,
     /// The reason why the judge gave no valid ruling.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 

@@ -18,7 +18,7 @@ pub struct SharedRuling {
     pub id: DisputeId,
     pub run: RunId,
     /// The id of the finding's problem in all histories.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<ProblemKey>,
     #[serde(flatten)]
     pub head: RuledFinding,
@@ -26,11 +26,11 @@ pub struct SharedRuling {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<RuledFinding>,
     /// `ruling` is absent if the finding was discarded without a ruling.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ruling: Option<RulingWord>,
     pub disposition: Disposition,
     /// The new tag of the finding. Absent unless the ruling says that the finding is right but not mandatory.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub new_tag: Option<Tag>,
     #[serde(default, skip_serializing_if = "Untrusted::is_empty")]
     pub rationale: Untrusted,
@@ -46,7 +46,7 @@ pub struct SharedRuling {
     /// The time of the settlement.
     pub date: Timestamp,
     /// The last day, in UTC, on which the ruling binds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Date>,
 }
 
@@ -57,11 +57,11 @@ pub struct RuledFinding {
     /// The finding's tag, or the reviewer's word if the word is not a known tag.
     pub tag: String,
     pub title: Untrusted,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cwe: Option<Cwe>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
     /// The main place.
     #[serde(flatten)]
@@ -76,9 +76,9 @@ pub struct RuledFinding {
 pub struct RuledPlace {
     /// A path inside the tree.
     pub file: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub end_line: Option<u32>,
     pub anchor: SharedAnchor,
 }
@@ -89,7 +89,7 @@ pub struct SharedAnchor {
     /// The BLAKE3 hash (hex) of the block's text, as in [`Anchor::block`].
     pub block: String,
     /// The finding's line within the block, counted from 0.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<u32>,
     /// The sorted identifiers that occur both in the block and in the finding's title.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -101,15 +101,15 @@ pub struct SharedAnchor {
 /// The origin of a shared ruling, and the person who is responsible for the ruling.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuledBy {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub judge: Option<AgentName>,
     /// The judge's model, if one was configured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub panel: Vec<AgentName>,
     /// The person who gave the ruling, or who is responsible for the ruling of a judge or a policy.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub person: Option<String>,
 }
 

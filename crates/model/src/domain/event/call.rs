@@ -350,7 +350,7 @@ pub struct Transcript {
     #[serde(default)]
     pub held: bool,
     /// The largest memory of one process of the call, in bytes; absent if it was not measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_memory: Option<u64>,
 }
 
@@ -362,10 +362,10 @@ pub enum CallAnswer {
         findings: Vec<RawFinding>,
         /// Text outside of findings.
         notes: String,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         problem: Option<String>,
         /// How much of the code the reviewer says it read.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         read: Option<CodeRead>,
         /// Whether the reviewer is asked for the end of its answer alone (see `ReviewAnswer::is_doubtful`).
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -374,7 +374,7 @@ pub enum CallAnswer {
     /// What a reviewer says about its own answer.
     Close {
         findings: u64,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         read: Option<CodeRead>,
         /// Where the findings are whose places do not exist.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -408,7 +408,7 @@ pub enum CallAnswer {
     },
     /// The demonstration that a judge asked for; absent if the side gives none.
     Demonstrate {
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         demonstration: Option<Box<Demonstration>>,
         /// What the side says beside it.
         said: Untrusted,
@@ -442,7 +442,7 @@ pub enum CallAnswer {
     Failed {
         error: String,
         hint: Option<String>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         cause: Option<FailureKind>,
     },
 }

@@ -59,10 +59,10 @@ pub struct Plan {
     pub settings: BTreeMap<String, Value>,
     /// The commit from which the run takes the project's `.glee` folder. `steered_by` is present if the change
     /// under review edits `.glee`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub steered_by: Option<String>,
     /// The agents whose commands run in a checkout of the base of the change.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub at_base: Option<AtBase>,
     /// What the project's configuration loosens about this review. See the field of the outcome.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -70,28 +70,28 @@ pub struct Plan {
     /// Glee's own findings about the change. Glee later merges its own findings with the findings of the reviewers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub own: Vec<RawFinding>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub staged: Option<Staged>,
     /// The route of every dispute, as given with the option `--on-dispute`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub on_dispute: Option<Route>,
     /// The commit whose rulings in `.glee/rulings` are in force, and whose guidelines are sent; absent outside git and before the first commit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub rulings_at: Option<String>,
     /// What the change is for; empty if the target is not made of commits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub intent: Vec<Intent>,
     /// What the person who asked for the review wants of it (`--instructions`).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
     /// Arguments for `glee review` that select the same target again. Paths are relative to the root.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub target_args: Option<Vec<String>>,
     /// `pull_request` is present if the target is a pull request (`glee review --pr`).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub pull_request: Option<PullRequestPlan>,
     /// The path of the worktree in which the run works instead of the user's tree (`--worktree`).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub worktree: Option<String>,
 }
 
@@ -214,7 +214,7 @@ pub struct Settlement {
     pub by: Ruler,
     pub reason: Untrusted,
     /// The last day, in UTC, on which the ruling binds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Date>,
 }
 
@@ -376,7 +376,7 @@ pub enum ReviewEvent {
         disposition: Disposition,
         /// The new tag of the finding; absent if the ruling set no tag. A finding with a new tag remains open, and
         /// is optional in this run.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         new_tag: Option<Tag>,
         /// Whether the reviewer referred to the ruling, but cited no new evidence.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -439,7 +439,7 @@ pub enum DisputeEvent {
         dispute: DisputeNumber,
         route: Route,
         /// The person who chose the route; absent if the route comes from the configuration.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         person: Option<Person>,
     },
     /// A person answered the coder's objection instead of ruling on it. The coder is asked again.

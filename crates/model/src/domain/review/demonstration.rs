@@ -80,7 +80,7 @@ pub enum TestEnd {
 pub struct TestRun {
     pub end: TestEnd,
     /// Whether a line of the finding's block was executed; absent if the runner gives no trace.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reached: Option<bool>,
     pub millis: u64,
     /// The end of the output, without secrets.
@@ -103,10 +103,10 @@ pub struct DemonstrationRun {
     pub runs: Vec<TestRun>,
     /// One more run of a test that passes, without what makes it pass: after the coder's edits, without the coder's lines in
     /// the finding's block; on the reviewed tree, without the guard that the objection names. Absent if it did not run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub without: Option<TestRun>,
     /// Why nothing ran; absent if it ran.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
 }
 

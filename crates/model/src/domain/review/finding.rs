@@ -30,36 +30,36 @@ pub struct RawFinding {
     pub end_line: Option<u32>,
     /// The defect class, such as `sql-injection` or `weak-hash`. `category` is absent if the reviewer stated no
     /// class.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
     /// The weakness that the finding is an instance of.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cwe: Option<Cwe>,
     /// The places of the finding beside `file` and `line`. The finding is fixed when all its places are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub places: Vec<Location>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<Untrusted>,
     /// The complete new text for the lines `line` to `end_line`, as the reviewer wrote the text. A finding in an
     /// outcome has an `exact_fix` instead of a `replacement`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub replacement: Option<Untrusted>,
     /// The test that shows the defect, as the reviewer wrote it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub demonstration: Option<Box<Demonstration>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
     /// The items of the reviewer's evidence.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Untrusted>,
     /// The id of the static analyser's rule.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
     /// The id of the project's guideline that the code breaks, such as `AGENTS.md#errors`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub guideline: Option<String>,
     /// The ruling in force that the finding contradicts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub insists_on: Option<RulingRef>,
 }
 
@@ -127,14 +127,14 @@ pub struct Anchor {
     /// The words of the title in lower case, separated by single spaces.
     pub text: String,
     /// The finding's line within the block, counted from 0. `offset` is absent if the finding has no line.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
     /// The sorted identifiers that occur both in the block and in the title.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cwe: Option<Cwe>,
     #[serde(default, skip_serializing_if = "Ground::is_product")]
     pub ground: Ground,
@@ -144,7 +144,7 @@ pub struct Anchor {
 pub struct Finding {
     pub id: FindingId,
     /// The id of the problem in all histories; absent until the history has recorded the finding.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<ProblemKey>,
     #[serde(flatten)]
     pub raw: RawFinding,
@@ -165,32 +165,32 @@ pub struct Finding {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<Option<Anchor>>,
     /// `anchor` is absent if the location does not exist in the reviewed tree.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub anchor: Option<Anchor>,
     /// Whether the file or the line of the main place does not exist in the reviewed tree, and nothing tells which place
     /// is meant.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_such_place: bool,
     /// The place that the reviewer named. It does not exist; the code that the finding quotes is at the main place alone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub corrected_from: Option<Location>,
     /// An earlier finding of this run that the coder implemented. Implementing this finding would undo the
     /// earlier change.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reverses: Option<FindingId>,
     /// What the reviewers of the finding said about it in other words: in another answer, or before a reviewer revised
     /// its text in a debate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub restated: Vec<Restated>,
     /// The former id of the finding, if the finding moved to another group or got a number of its own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub was: Option<FindingId>,
     /// `consensus` is absent if the run has a single reviewer. All members of a group have the same `consensus`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub consensus: Option<Corroboration>,
     /// New text for lines of the file in the reviewed tree. `exact_fix` is absent if no proposed replacement
     /// passes all checks. `exact_fix` is also absent if reviewers proposed different replacements.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub exact_fix: Option<ExactFix>,
 }
 

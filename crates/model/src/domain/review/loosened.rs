@@ -12,7 +12,7 @@ pub struct Loosened {
     /// What the review lacks, such as `MUST is optional`.
     pub text: String,
     /// The commit that last changed the file. `since` is absent if the file differs from the last commit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<LastChange>,
 }
 

@@ -68,7 +68,7 @@ pub struct ReviewerReport {
     pub findings: u32,
     /// The duration of the longest call, in milliseconds.
     pub millis: u64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
     /// The reasons why answers are not complete.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -127,16 +127,16 @@ pub struct SettledFinding {
     pub finding: Finding,
     #[serde(flatten)]
     pub state: FindingState,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub response: Option<Response>,
     /// The coder that received the finding; absent if the run has only one coder.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub coder: Option<AgentName>,
     /// The places that the coder did not change, if the coder changed only some places of a claimed finding.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unchanged: Vec<Location>,
     /// The ruling that lowered the tag.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub lowered: Option<Lowered>,
     /// Whether the reviewer raised the finding against a ruling in force, without new evidence.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -194,14 +194,14 @@ pub struct Failure {
     pub role: Role,
     /// The error message in one line.
     pub error: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
     /// The kind of the failure. `cause` is absent if no process failed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<FailureKind>,
     /// The name of the failed call in the output of `glee runs show --calls`. `call` is absent if the agent
     /// printed nothing that explains the failure.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
 }
 
@@ -211,7 +211,7 @@ pub struct FileChange {
     pub added: u32,
     pub removed: u32,
     /// The unified diff; `None` for a binary or large file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
 }
 
@@ -245,7 +245,7 @@ pub struct Outcome {
     /// Whether `glee runs undo` can restore the tree.
     pub undoable: bool,
     /// Where the coder worked, if not in the user's tree (`--worktree`).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub worktree: Option<RunWorktree>,
     pub failures: Vec<Failure>,
     pub rounds: u32,

@@ -29,7 +29,7 @@ pub struct Response {
     /// A test: with an objection, one that passes; with a change, one that failed before it.
     // The schema is sent to coders, whether or not a runner is configured, so an agent that has to follow it writes the
     // test into `text`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(skip)]
     pub demonstration: Option<Demonstration>,
 }

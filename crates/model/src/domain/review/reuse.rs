@@ -20,7 +20,7 @@ pub struct FileReview {
     /// The keyed hashes of all lines, with [`Self::DIGITS`] hexadecimal digits for each line. If `lines` is
     /// absent, a later review compares only the field `key`, which is the hash of everything that the reviewer
     /// received for the file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub lines: Option<String>,
     /// The lines that were under review, 1-based and inclusive; empty means the whole file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -86,7 +86,7 @@ pub struct ReviewedFiles {
     pub places: BTreeMap<String, String>,
     /// What the answer rests on beside the files that the reviewer received; absent if the reviewer's program gives
     /// no trace.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reads: Option<Vec<ReadSet>>,
 }
 

@@ -14,12 +14,12 @@ pub struct ReviewAnswer {
     /// truncated answer is neither complete nor clean.
     #[serde(default)]
     pub truncated: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
     /// How much of the code the reviewer says it read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub read: Option<CodeRead>,
     /// Whether only the number of findings is in doubt: the closing line is missing or states another number than was
     /// read, or it states 0 and the words beside it can mean something else. Such an answer is incomplete until the
@@ -28,7 +28,7 @@ pub struct ReviewAnswer {
     pub is_doubtful: bool,
     /// The reason why the answer is incomplete or contains no review. Glee can send the text of the reason to the
     /// agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 

@@ -50,11 +50,11 @@ pub struct DisputeRow {
     /// `disposition` is `None` while the dispute is open.
     pub disposition: Option<Disposition>,
     /// The last day, in UTC, on which the ruling is in force.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Date>,
     /// The time at which the ruling ended. Absent unless the ruling ended because the code of the finding was
     /// removed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
 }
 
@@ -66,11 +66,11 @@ pub struct DisputeRecord {
     pub dispute: Dispute,
     pub settlement: Option<Settlement>,
     /// The time and the reason of the last reopening.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reopened: Option<Reopened>,
     /// The time at which the ruling ended. Absent unless the ruling ended because the code of the finding was
     /// removed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
 }
 
