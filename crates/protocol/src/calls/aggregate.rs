@@ -48,7 +48,7 @@ impl CallKind for AggregateCall {
 }
 
 /// A synthesis of several answers, with the additional fields that the stage requires.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(JsonSchema)]
 pub struct SynthesisReply {
     /// The nonce of the request.
     pub nonce: String,
@@ -61,7 +61,7 @@ pub struct SynthesisReply {
 }
 
 /// The agreements and conflicts of several answers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(JsonSchema)]
 pub struct ConsensusReply {
     /// The points on which all answers agree.
     pub agreements: Vec<String>,

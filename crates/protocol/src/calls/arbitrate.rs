@@ -61,7 +61,7 @@ impl CallKind for ArbitrateCall {
 }
 
 /// An arbiter's decision between several answers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(JsonSchema)]
 pub struct DecisionReply {
     /// The nonce of the request.
     pub nonce: String,

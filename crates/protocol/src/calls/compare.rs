@@ -64,7 +64,7 @@ fn pair(fence: &DataFence<'_>, UncertainPair { finding, earlier }: &UncertainPai
 }
 
 /// A judge's answer that compares every finding of the request with an earlier dispute.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(JsonSchema)]
 pub struct ComparisonReply {
     /// The nonce of the request.
     pub nonce: String,
@@ -73,7 +73,7 @@ pub struct ComparisonReply {
 }
 
 /// The comparison of a finding with an earlier dispute.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(JsonSchema)]
 pub struct ComparisonItem {
     /// The finding's id, such as `F1`.
     pub finding: FindingId,

@@ -71,7 +71,7 @@ fn challenged(fence: &DataFence<'_>, item: &Challenged) -> Value {
 }
 
 /// A reviewer's answers about its challenged findings, one answer for each finding of the request.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(JsonSchema)]
 pub struct DefenceReply {
     /// The nonce of the request.
     pub nonce: String,
@@ -80,7 +80,7 @@ pub struct DefenceReply {
 }
 
 /// An answer about a challenged finding.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(JsonSchema)]
 pub struct DefenceItem {
     /// The id of the finding, such as `F1`, or the finding's `path:line:title`.
     pub finding_id: String,

@@ -53,7 +53,7 @@ impl CallKind for ExamineCall {
 }
 
 /// A reviewer's verdicts on the findings of other reviewers, one verdict for each finding of the request.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(JsonSchema)]
 pub struct ExaminationReply {
     /// The nonce of the request.
     pub nonce: String,
@@ -62,7 +62,7 @@ pub struct ExaminationReply {
 }
 
 /// The verdict of an examination, or `same` for a finding that names the same defect as one of the reviewer's own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ExaminationAction {
     Agree,
@@ -72,7 +72,7 @@ pub enum ExaminationAction {
 }
 
 /// A verdict on the finding of another reviewer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(JsonSchema)]
 pub struct ExaminationItem {
     /// The id of the finding, such as `F1`, or the finding's `path:line:title`.
     pub finding_id: String,

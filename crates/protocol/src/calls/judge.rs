@@ -254,7 +254,7 @@ fn written(fence: &DataFence<'_>, written: &[CoderWritten]) -> String {
 }
 
 /// A judge's ruling on the dispute of the request.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 pub struct RulingReply {
     /// The nonce of the request.
     pub nonce: String,
@@ -263,7 +263,7 @@ pub struct RulingReply {
 }
 
 /// A judge's rulings on the disputes of the request, each at most once.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(JsonSchema)]
 pub struct RulingsReply {
     /// The nonce of the request.
     pub nonce: String,
@@ -272,7 +272,7 @@ pub struct RulingsReply {
 }
 
 /// A judge's ruling on a dispute.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 pub struct DisputeRuling {
     /// The number of the dispute.
     pub dispute: DisputeNumber,

@@ -142,7 +142,7 @@ pub struct OfferedRunner {
 }
 
 /// A finding of a review.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(JsonSchema)]
 pub struct ReplyFinding {
     /// `MUST`, `SHOULD`, `CRITICAL`, `HIGH`, `MEDIUM`, `LOW`, or a word of another well-known scale.
     pub severity: String,

@@ -63,7 +63,7 @@ impl CallKind for PeerCall {
 }
 
 /// A reviewer's answer in a cycle of a watch.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(JsonSchema)]
 pub struct PeerReply {
     /// The nonce of the request.
     pub nonce: String,
@@ -79,7 +79,7 @@ pub struct PeerReply {
 }
 
 /// The value of `type` in a [`PeerReply`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PeerForm {
     /// The only value.
@@ -87,7 +87,7 @@ pub enum PeerForm {
 }
 
 /// The review in a [`PeerReply`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(JsonSchema)]
 pub struct PeerPayload {
     /// The verdict.
     pub verdict: Verdict,
@@ -99,7 +99,7 @@ pub struct PeerPayload {
 }
 
 /// One issue in a [`PeerPayload`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(JsonSchema)]
 pub struct PeerReplyIssue {
     /// `critical`, `high`, `medium` or `low`.
     pub severity: String,

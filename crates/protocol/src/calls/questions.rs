@@ -47,7 +47,7 @@ impl CallKind for QuestionsCall {
 }
 
 /// Answers to the questions of a checkpoint.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(JsonSchema)]
 pub struct AnswersReply {
     /// The nonce of the request.
     pub nonce: String,

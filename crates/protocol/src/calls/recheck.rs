@@ -68,7 +68,7 @@ fn change(fence: &DataFence<'_>, change: &Change) -> Value {
 }
 
 /// A reviewer's verdict on every change of the request.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(JsonSchema)]
 pub struct RecheckReply {
     /// The nonce of the request.
     pub nonce: String,

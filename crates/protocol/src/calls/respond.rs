@@ -96,7 +96,7 @@ impl CallKind for RespondCall {
 }
 
 /// A coder's answers, one answer for each finding of the request. The coder has already edited the tree.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(JsonSchema)]
 pub struct ResponseReply {
     /// The nonce of the request.
     pub nonce: String,

@@ -133,7 +133,7 @@ impl ReviewCall {
 }
 
 /// A review: all findings in the files of the request.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(JsonSchema)]
 pub struct ReviewReply {
     /// The nonce of the request.
     pub nonce: String,

@@ -82,7 +82,7 @@ fn compared(fence: &DataFence<'_>, ComparedFinding { number, raw }: &ComparedFin
 }
 
 /// An aggregator's answer about every pair of findings of the request.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(JsonSchema)]
 pub struct SameReply {
     /// The nonce of the request.
     pub nonce: String,
@@ -91,7 +91,7 @@ pub struct SameReply {
 }
 
 /// Whether the two findings of a pair name the same defect.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(JsonSchema)]
 pub struct SameItem {
     /// The pair's id, such as `P1`.
     pub pair: PairId,

@@ -59,7 +59,7 @@ fn opinion(fence: &DataFence<'_>, what: &str, opinion: &Opinion) -> String {
 }
 
 /// A validator's verdict on a majority decision.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(JsonSchema)]
 pub struct ValidationReply {
     /// The nonce of the request.
     pub nonce: String,
