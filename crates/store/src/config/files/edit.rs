@@ -10,6 +10,7 @@ use yaml_edit::path::YamlPath as _;
 use yaml_edit::{Document, MappingBuilder, YamlFile, YamlValue};
 
 use super::yaml;
+use crate::config::schema::split_agent;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
@@ -94,10 +95,7 @@ fn read(text: &str) -> Result<Value, EditError> {
 }
 
 fn path(document: &Value, key: &str) -> Result<Vec<String>, EditError> {
-    let Some((name, last)) = key
-        .strip_prefix("agents.")
-        .and_then(|rest| rest.rsplit_once('.'))
-    else {
+    let Some((name, last)) = split_agent(key) else {
         return Ok(key.split('.').map(str::to_owned).collect());
     };
     let index = agent_index(document, name).ok_or_else(|| EditError::NoAgent(name.to_owned()))?;

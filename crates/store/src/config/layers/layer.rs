@@ -16,6 +16,15 @@ pub struct Setting {
     pub origin: Origin,
 }
 
+impl Setting {
+    pub(super) fn by_default(value: Value) -> Self {
+        Self {
+            value,
+            origin: Origin::Default,
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct GivenAgent {
     pub name: String,
@@ -35,10 +44,7 @@ pub(crate) fn from_text(
     name: Option<&str>,
     text: &str,
 ) -> Result<Layer, ConfigError> {
-    let document = yaml::parse(text).map_err(|error| ConfigError::Syntax {
-        place: place(owner, name, error.at),
-        message: error.message,
-    })?;
+    let document = document(owner, name, text)?;
     let mut reader = Reader {
         place: &|at| place(owner, name, Some(at)),
         layer: Layer::default(),
@@ -49,26 +55,28 @@ pub(crate) fn from_text(
 
 /// Parses the text of a file with a profile.
 pub(super) fn profile(owner: Owner, name: &str, text: &str) -> Result<Value, ConfigError> {
-    let document = yaml::parse(text).map_err(|error| ConfigError::Syntax {
-        place: place(owner, Some(name), error.at),
-        message: error.message,
-    })?;
+    let document = document(owner, Some(name), text)?;
     let key = schema::find_agent_key("profile").expect("`profile` is a key of agents");
     let reader = Reader {
         place: &|at| place(owner, Some(name), Some(at)),
         layer: Layer::default(),
     };
-    let YamlTree::Map(_) = &document.tree else {
-        return Err(ConfigError::NotASection {
-            place: place(owner, Some(name), Some(document.at)),
-            key: "profile".to_owned(),
-            known: Vec::new(),
-        });
-    };
+    reader.entries("profile", &document)?;
     Ok(reader.value(key, "profile", &document)?.value)
 }
 
-fn place(owner: Owner, name: Option<&str>, at: Option<YamlPosition>) -> Origin {
+pub(super) fn document(
+    owner: Owner,
+    name: Option<&str>,
+    text: &str,
+) -> Result<YamlNode, ConfigError> {
+    yaml::parse(text).map_err(|error| ConfigError::Syntax {
+        place: place(owner, name, error.at),
+        message: error.message,
+    })
+}
+
+pub(super) fn place(owner: Owner, name: Option<&str>, at: Option<YamlPosition>) -> Origin {
     match name {
         Some(name) => Origin::File {
             owner,

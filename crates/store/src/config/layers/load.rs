@@ -14,7 +14,6 @@ use crate::config::{
     error::ConfigError,
     files::paths::{PROJECT_FILE, PROJECT_FOLDER},
     files::scripts::Roots,
-    files::yaml,
     programs, schema,
     schema::values::ReviewerChoice,
     settings::Settings,
@@ -149,26 +148,16 @@ pub fn project_id(root: &Path) -> Result<Option<String>, ConfigError> {
     let Some(text) = file::read(&root.join(PROJECT_FILE), Links::Refused)? else {
         return Ok(None);
     };
-    let document = yaml::parse(&text).map_err(|error| ConfigError::Syntax {
-        place: place(error.at),
-        message: error.message,
-    })?;
+    let document = layer::document(Owner::Project, Some(PROJECT_FILE), &text)?;
     let Some(given) = schema::at(&document.json(), PROJECT_ID).cloned() else {
         return Ok(None);
     };
     let key = schema::find(PROJECT_ID).expect("the key is one of the schema's");
-    let id = key
-        .check(&given)
-        .map_err(|misfit| ConfigError::value(place(None), PROJECT_ID, misfit))?;
+    let id = key.check(&given).map_err(|misfit| {
+        let place = layer::place(Owner::Project, Some(PROJECT_FILE), None);
+        ConfigError::value(place, PROJECT_ID, misfit)
+    })?;
     Ok(id.as_str().filter(|id| *id != "none").map(str::to_owned))
-}
-
-fn place(at: Option<yaml::YamlPosition>) -> Origin {
-    Origin::File {
-        owner: Owner::Project,
-        name: PROJECT_FILE.to_owned(),
-        at,
-    }
 }
 
 fn untrusted(
@@ -264,10 +253,7 @@ pub fn check_text(
 /// Parses and checks a value for a dotted key. The returned value keeps the user's notation, for example `1h`
 /// instead of seconds.
 pub fn typed(key: &str, text: &str) -> Result<Value, ConfigError> {
-    let found = match key
-        .strip_prefix("agents.")
-        .and_then(|rest| rest.rsplit_once('.'))
-    {
+    let found = match schema::split_agent(key) {
         Some((_, last)) => {
             schema::find_agent_key(last).ok_or_else(|| layer::unknown(Origin::Flag, key))?
         }

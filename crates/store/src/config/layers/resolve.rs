@@ -13,8 +13,7 @@ use crate::config::schema::address::{self, ModelAddress};
 use crate::config::schema::{self, BUILTINS, SettingKey, units};
 use crate::config::settings::{AgentForm, Settings};
 use crate::config::{
-    error::ConfigError, files::yaml::flow, origin::Origin, schema::suggest::closest,
-    schema::values::words,
+    error::ConfigError, files::yaml::flow, schema::suggest::closest, schema::values::words,
 };
 use glee_model::domain::Role;
 
@@ -102,10 +101,7 @@ fn value(layers: &ConfigLayers, key: &'static SettingKey) -> Result<Setting, Con
     // Who runs no tests runs none of a project either.
     let is_refused = name == OF_USER.0 && user.is_some_and(|given| given.value == "off");
     let project = project.filter(|_| !is_refused);
-    let default = Setting {
-        value: key.default.clone(),
-        origin: Origin::Default,
-    };
+    let default = Setting::by_default(key.default.clone());
     let below = user.unwrap_or(&default);
     let files = match project {
         Some(given) if key.is_guarded() => guard(key, name, given, below, &default.value)?,
@@ -234,10 +230,7 @@ fn agent(
         if key == "timeout" {
             let total =
                 schema::find("limits.call_timeout").expect("`limits.call_timeout` is a key");
-            let default = Setting {
-                value: total.default.clone(),
-                origin: Origin::Default,
-            };
+            let default = Setting::by_default(total.default.clone());
             let below = values
                 .get(key)
                 .or_else(|| layers.user.values.get("limits.call_timeout"))
@@ -289,10 +282,7 @@ fn complete(
     };
     let adapter = values
         .entry("adapter")
-        .or_insert_with(|| Setting {
-            value: json!(default),
-            origin: Origin::Default,
-        })
+        .or_insert_with(|| Setting::by_default(json!(default)))
         .value
         .clone();
     if has_profile && adapter != "text" {
@@ -304,10 +294,7 @@ fn complete(
     }
     let shipped = programs::of_command(&command).filter(|_| !has_profile && adapter == "text");
     if let Some(profile) = shipped {
-        let setting = Setting {
-            value: json!(profile.name),
-            origin: Origin::Default,
-        };
+        let setting = Setting::by_default(json!(profile.name));
         values.insert("profile", setting);
     }
     let is_own = |adapter: &str| matches!(adapter, "builtin" | "address");

@@ -190,10 +190,12 @@ pub(crate) fn find_agent_key(name: &str) -> Option<&'static SettingKey> {
 
 /// Finds the key of a setting, such as `review.rounds` or `agents.<name>.role`.
 pub fn of_setting(name: &str) -> Option<&'static SettingKey> {
-    let of_agent = name
-        .strip_prefix("agents.")
-        .and_then(|rest| rest.rsplit_once('.'));
-    find(name).or_else(|| find_agent_key(of_agent?.1))
+    find(name).or_else(|| find_agent_key(split_agent(name)?.1))
+}
+
+/// Splits the name of an agent's setting, such as `agents.<name>.role`, into the name of the agent and the key.
+pub fn split_agent(name: &str) -> Option<(&str, &str)> {
+    name.strip_prefix("agents.")?.rsplit_once('.')
 }
 
 /// Returns the names of the keys at the top level of a section. An empty `section` means the whole document.

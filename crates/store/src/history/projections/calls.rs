@@ -4,6 +4,7 @@ use jiff::tz::TimeZone;
 use rusqlite::{Connection, params};
 
 use crate::history::columns::json;
+use crate::history::projections::execute;
 use glee_model::domain::Usage;
 use glee_model::domain::event::{Event, EventKind, RunEvent};
 
@@ -15,16 +16,17 @@ pub fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
     let Event { run, at, kind, .. } = event;
     match kind {
         // A resumed run makes an interrupted call again.
-        EventKind::Run(RunEvent::CallStarted { call, role, .. }) => db
-            .prepare_cached("INSERT OR REPLACE INTO call (run, call, agent, role, day) VALUES (?1, ?2, ?3, ?4, ?5)")?
-            .execute(params![
+        EventKind::Run(RunEvent::CallStarted { call, role, .. }) => execute(
+            db,
+            "INSERT OR REPLACE INTO call (run, call, agent, role, day) VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![
                 run.0,
                 json(call),
                 call.agent.0,
                 role.to_string(),
                 at.to_zoned(TimeZone::UTC).date().to_string(),
-            ])
-            .map(drop),
+            ],
+        ),
         EventKind::Run(RunEvent::CallFinished {
             call,
             millis,
@@ -33,10 +35,13 @@ pub fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
             ..
         }) => {
             let by = told.by.as_ref().unwrap_or(&call.agent);
-            let sql = "UPDATE call SET agent = ?3, millis = ?4, input = ?5, output = ?6, micros = ?7
+            let sql =
+                "UPDATE call SET agent = ?3, millis = ?4, input = ?5, output = ?6, micros = ?7
                  WHERE run = ?1 AND call = ?2";
-            db.prepare_cached(sql)?
-                .execute(params![
+            execute(
+                db,
+                sql,
+                params![
                     run.0,
                     json(call),
                     by.0,
@@ -44,8 +49,8 @@ pub fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
                     usage.input_tokens.map(bounded),
                     usage.output_tokens.map(bounded),
                     micros(usage),
-                ])
-                .map(drop)
+                ],
+            )
         }
         _ => Ok(()),
     }

@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, ToSql, params};
 
 use crate::history::columns::json;
 use crate::history::projections::calls::{bounded, micros};
+use crate::history::projections::execute;
 use crate::history::projections::problems::{Problems, STRONGER};
 use crate::history::stored_id::StoredId;
 use glee_model::domain::event::{
@@ -161,18 +162,16 @@ impl Measures<'_> {
                 .unwrap_or_else(|| UNKNOWN.to_owned()),
             (None, false, _) => UNKNOWN.to_owned(),
         };
-        self.db
-            .prepare_cached("INSERT OR IGNORE INTO participant (run, agent, role, model) VALUES (?1, ?2, ?3, ?4)")?
-            .execute([&self.run.0, &agent.name.0, role, &model])
-            .map(drop)
+        execute(
+            self.db,
+            "INSERT OR IGNORE INTO participant (run, agent, role, model) VALUES (?1, ?2, ?3, ?4)",
+            [&self.run.0, &agent.name.0, role, &model],
+        )
     }
 
     fn answered(&self, call: &CallId) -> rusqlite::Result<()> {
         let sql = "UPDATE participant SET answered = 1 WHERE run = ?1 AND agent = ?2 AND role = 'reviewer'";
-        self.db
-            .prepare_cached(sql)?
-            .execute([&self.run.0, &call.agent.0])
-            .map(drop)
+        execute(self.db, sql, [&self.run.0, &call.agent.0])
     }
 
     /// Adds the usage of a call to the sum of all calls, and to the sums of its reviewer or judge, or of comparisons.
@@ -187,9 +186,7 @@ impl Measures<'_> {
         if let (Some(role), Some(model)) = (role, told.model.as_deref()) {
             let sql =
                 "UPDATE participant SET model = ?4 WHERE run = ?1 AND agent = ?2 AND role = ?3";
-            self.db
-                .prepare_cached(sql)?
-                .execute([&self.run.0, &call.agent.0, role, model])?;
+            execute(self.db, sql, [&self.run.0, &call.agent.0, role, model])?;
         }
         // Without a judge, the aggregator compares findings with earlier disputes.
         let sql = "WITH own AS (SELECT role, model FROM participant
@@ -204,9 +201,10 @@ impl Measures<'_> {
              ON CONFLICT DO UPDATE SET calls = calls + 1, unpriced = unpriced + excluded.unpriced,
                 millis = millis + excluded.millis, input = input + excluded.input,
                 output = output + excluded.output, micros = micros + excluded.micros";
-        self.db
-            .prepare_cached(sql)?
-            .execute(params![
+        execute(
+            self.db,
+            sql,
+            params![
                 self.run.0,
                 call.agent.0,
                 role,
@@ -217,8 +215,8 @@ impl Measures<'_> {
                 bounded(usage.output_tokens.unwrap_or(0)),
                 micros(usage).unwrap_or(0),
                 call.purpose.is_comparison(),
-            ])
-            .map(drop)
+            ],
+        )
     }
 
     fn answer(&self, call: &CallId, answer: &CallAnswer) -> rusqlite::Result<()> {
@@ -253,12 +251,10 @@ impl Measures<'_> {
     fn undo(&self, undone: bool, files: Option<&[String]>) -> rusqlite::Result<()> {
         let problems = self.problems().of_run(self.run)?;
         self.problems().add(&problems, -1)?;
-        self.db
-            .prepare_cached(
-                "UPDATE measured SET undone = ?2 WHERE run = ?1
-                     AND (?3 IS NULL OR file IN (SELECT value FROM json_each(?3)) OR file IS NULL AND NOT ?2)",
-            )?
-            .execute(params![self.run.0, undone, files.map(|files| json(&files))])?;
+        let sql = "UPDATE measured SET undone = ?2 WHERE run = ?1
+             AND (?3 IS NULL OR file IN (SELECT value FROM json_each(?3)) OR file IS NULL AND NOT ?2)";
+        let files = files.map(|files| json(&files));
+        execute(self.db, sql, params![self.run.0, undone, files])?;
         self.problems().add(&problems, 1)
     }
 
@@ -314,13 +310,12 @@ impl Measures<'_> {
             .or(raw.rule.as_ref())
             .map_or("bug", String::as_str);
         let category: String = category.chars().take(CATEGORY).collect();
-        self.db
-            .prepare_cached(
-                "INSERT INTO measured (run, finding, problem, day, category, cwe, reverses, file)
+        execute(
+            self.db,
+            "INSERT INTO measured (run, finding, problem, day, category, cwe, reverses, file)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
                  ON CONFLICT DO UPDATE SET category = excluded.category, cwe = excluded.cwe",
-            )?
-            .execute(params![
+            params![
                 self.run.0,
                 finding.id.key(),
                 problem,
@@ -329,8 +324,8 @@ impl Measures<'_> {
                 raw.cwe.map(|cwe| cwe.to_string()),
                 finding.reverses.map(FindingId::key),
                 raw.file
-            ])
-            .map(drop)
+            ],
+        )
     }
 
     /// Stores the opinions of the reviewers about a problem. A reviewer raised the problem, confirmed it, or answered
@@ -349,14 +344,13 @@ impl Measures<'_> {
         for (name, word) in said.chain(confirmed.map(|name| (name, "confirmed"))) {
             insert.execute(params![problem, name.0, word, UNKNOWN, self.run.0])?;
         }
-        self.db
-            .prepare_cached(
-                "INSERT OR IGNORE INTO opinion (problem, reviewer, model, said)
+        execute(
+            self.db,
+            "INSERT OR IGNORE INTO opinion (problem, reviewer, model, said)
                  SELECT ?1, agent, model, 'silent' FROM participant
                  WHERE run = ?2 AND role = 'reviewer' AND answered",
-            )?
-            .execute(params![problem, self.run.0])
-            .map(drop)
+            params![problem, self.run.0],
+        )
     }
 
     /// Changes a finding of this run. The first two parameters of the statement `sql` are the run and the finding.
@@ -409,10 +403,7 @@ impl Disputed<'_> {
         let finding = self.finding.key();
         let mut all: Vec<&dyn ToSql> = vec![&self.run, &finding];
         all.extend(values);
-        self.db
-            .prepare_cached(sql)?
-            .execute(all.as_slice())
-            .map(drop)
+        execute(self.db, sql, all.as_slice())
     }
 }
 

@@ -2,7 +2,7 @@
 //! rebuild of the views from the events gives the same rows.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, ToSql, params};
+use rusqlite::{Connection, Params, ToSql, params};
 
 use glee_model::domain::event::{
     ConsensusEvent, DisputeEvent, Event, EventKind, ReviewEvent, RunEvent, WatchEvent,
@@ -43,9 +43,14 @@ pub fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
     measures::apply(db, event)
 }
 
+/// Runs a statement that changes rows.
+fn execute(db: &Connection, sql: &str, params: impl Params) -> rusqlite::Result<()> {
+    db.prepare_cached(sql)?.execute(params).map(drop)
+}
+
 fn lists(db: &Connection, event: &Event) -> rusqlite::Result<()> {
     let Event { run, seq, at, kind } = event;
-    let write = |sql, values: &[&dyn ToSql]| db.prepare_cached(sql)?.execute(values).map(drop);
+    let write = |sql, values: &[&dyn ToSql]| execute(db, sql, values);
     match kind {
         EventKind::Run(RunEvent::RunResumed) | EventKind::Review(ReviewEvent::FixRequested { .. }) => {
             write("UPDATE run SET ended = NULL, exit = NULL WHERE id = ?1", &[&run.0])
@@ -241,5 +246,5 @@ fn keep(db: &Connection, dispute: DisputeNumber, named: &[FindingId]) -> rusqlit
     let sql = "UPDATE dispute SET (finding, tag, title, location, raised_by) =
             (SELECT finding, tag, title, location, raised_by FROM judged WHERE dispute = ?1 ORDER BY finding LIMIT 1)
         WHERE number = ?1 AND finding NOT IN (SELECT finding FROM judged WHERE dispute = ?1)";
-    db.prepare_cached(sql)?.execute([number]).map(drop)
+    execute(db, sql, [number])
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+use crate::history::projections::execute;
 use glee_model::domain::{DisputeNumber, FindingId, ProblemKey, RunId};
 
 pub(crate) struct Problems<'a> {
@@ -22,11 +23,11 @@ impl Problems<'_> {
         run: &RunId,
         finding: FindingId,
     ) -> rusqlite::Result<i64> {
-        self.db
-            .prepare_cached(
-                "INSERT OR IGNORE INTO problem (number, key, run, finding) VALUES (?1, ?2, ?3, ?4)",
-            )?
-            .execute(params![number, key.0, run.0, finding.key()])?;
+        execute(
+            self.db,
+            "INSERT OR IGNORE INTO problem (number, key, run, finding) VALUES (?1, ?2, ?3, ?4)",
+            params![number, key.0, run.0, finding.key()],
+        )?;
         self.older(number)
     }
 
@@ -77,7 +78,7 @@ impl Problems<'_> {
         for number in problems {
             if counted.exists([number])? {
                 for sum in [TALLY, PAIR] {
-                    self.db.prepare_cached(sum)?.execute([number, &sign])?;
+                    execute(self.db, sum, [number, &sign])?;
                 }
             }
         }
@@ -101,7 +102,7 @@ impl Problems<'_> {
                  SELECT ?2, reviewer, model, said FROM opinion WHERE problem = ?1 {STRONGER}"
             ),
         ] {
-            self.db.prepare_cached(sql)?.execute([newer, older])?;
+            execute(self.db, sql, [newer, older])?;
         }
         self.forget_opinions(newer)?;
         self.add(&both, 1)
@@ -116,16 +117,11 @@ impl Problems<'_> {
         number: i64,
     ) -> rusqlite::Result<()> {
         let sql = "UPDATE OR REPLACE measured SET finding = ?3, problem = ?4 WHERE run = ?1 AND finding = ?2";
-        self.db
-            .prepare_cached(sql)?
-            .execute(params![run.0, was.key(), now.key(), number])?;
+        execute(self.db, sql, params![run.0, was.key(), now.key(), number])?;
         let sql = "UPDATE problem SET finding = ifnull(
                 (SELECT min(m.finding) FROM measured m WHERE m.run = ?1 AND m.problem = problem.number), finding)
              WHERE run = ?1 AND finding = ?2";
-        self.db
-            .prepare_cached(sql)?
-            .execute(params![run.0, was.key()])
-            .map(drop)
+        execute(self.db, sql, params![run.0, was.key()])
     }
 
     pub(crate) fn count_of_findings(&self, number: i64) -> rusqlite::Result<usize> {
@@ -138,10 +134,7 @@ impl Problems<'_> {
     }
 
     pub(crate) fn forget_opinions(&self, number: i64) -> rusqlite::Result<()> {
-        self.db
-            .prepare_cached("DELETE FROM opinion WHERE problem = ?1")?
-            .execute([number])
-            .map(drop)
+        execute(self.db, "DELETE FROM opinion WHERE problem = ?1", [number])
     }
 }
 

@@ -191,7 +191,7 @@ pub fn stage(root: &Path, name: &str) -> Result<Stage, StagesError> {
         .any(|field| field.trim().is_empty() || field == "nonce")
     {
         let message = "`required_fields` must not contain an empty name or `nonce`".to_owned();
-        return Err(StagesError::Shape { path, message });
+        return Err(shape(&path, message));
     }
     Ok(stage)
 }
@@ -199,10 +199,7 @@ pub fn stage(root: &Path, name: &str) -> Result<Stage, StagesError> {
 pub fn pipeline(path: &Path) -> Result<Pipeline, StagesError> {
     let pipeline: Pipeline = parse(path, &read(path)?)?;
     if pipeline.stages.is_empty() {
-        return Err(StagesError::Shape {
-            path: path.to_owned(),
-            message: "`stages` is empty".to_owned(),
-        });
+        return Err(shape(path, "`stages` is empty".to_owned()));
     }
     Ok(pipeline)
 }
@@ -272,10 +269,7 @@ fn parse<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, StagesError>
         line: error.at.map(|at| at.line),
         message: error.message,
     })?;
-    serde_json::from_value(node.json()).map_err(|error| StagesError::Shape {
-        path: path.to_owned(),
-        message: error.to_string(),
-    })
+    serde_json::from_value(node.json()).map_err(|error| shape(path, error.to_string()))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use rusqlite::{OptionalExtension as _, params};
 
 use super::{Disputed, Measures, UNKNOWN};
+use crate::history::projections::execute;
 use crate::history::projections::problems::Problems;
 use crate::history::stored_id::StoredId;
 use glee_model::domain::event::DisputeEvent;
@@ -35,10 +36,8 @@ impl Measures<'_> {
             DisputeEvent::RulingAudited { audit } => {
                 let side = audit.ruling.as_ref().and_then(|ruling| decided(ruling.ruling));
                 self.change_disputed(audit.dispute, |_| {
-                    self.db
-                        .prepare_cached("INSERT OR REPLACE INTO audit (dispute, judge, side) VALUES (?1, ?2, ?3)")?
-                        .execute(params![audit.dispute.0.cast_signed(), audit.judge.0, side])
-                        .map(drop)
+                    let sql = "INSERT OR REPLACE INTO audit (dispute, judge, side) VALUES (?1, ?2, ?3)";
+                    execute(self.db, sql, params![audit.dispute.0.cast_signed(), audit.judge.0, side])
                 })
             }
             DisputeEvent::DisputeCarriedOn { .. }
@@ -59,11 +58,11 @@ impl Measures<'_> {
         self.count(id, -1)?;
         let sql = "UPDATE measured SET dispute = ?3, side = NULL, judged = NULL, person = NULL
              WHERE run = ?1 AND finding = ?2";
-        self.db.prepare_cached(sql)?.execute(params![
-            self.run.0,
-            id.key(),
-            dispute.number.0.cast_signed()
-        ])?;
+        execute(
+            self.db,
+            sql,
+            params![self.run.0, id.key(), dispute.number.0.cast_signed()],
+        )?;
         self.count(id, 1)
     }
 
