@@ -75,3 +75,8 @@ pub use watch::{
     Trigger, Verdict, WatchPlan, WatchStatus,
 };
 pub(crate) use words::words;
+
+/// Whether a field of a recorded form is left out, because its absence says the same.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use super::failure::FailureKind;
 use super::role::{Effort, Role};
+use crate::domain::is_default;
 
 /// In `args` and in the arguments of a role, `{prompt}` stands for the prompt, `{prompt_file}` for the path of a file
 /// with the prompt, `{model}` for the agent's model and `{session}` for the session that the call continues. Without
@@ -146,10 +147,6 @@ pub struct OutputForm {
 pub enum PromptLength {
     Bytes(usize),
     Characters(usize),
-}
-
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
 }
 
 impl PromptLength {

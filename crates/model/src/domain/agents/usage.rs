@@ -147,12 +147,6 @@ pub struct SpentByRuns {
     pub request_usd: Option<f64>,
 }
 
-impl Caps {
-    pub fn is_none(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 impl Spent {
     /// The number of tokens that agents read and wrote, or `None` if no agent reported tokens.
     pub fn tokens(&self) -> Option<u64> {
@@ -188,20 +182,6 @@ pub struct CallMetadata {
     /// The reason why the backup agent was called.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instead: Option<String>,
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::domain::is_default")]
     pub retries: u32,
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "the form that serde asks for"
-)]
-fn is_zero(number: &u32) -> bool {
-    *number == 0
-}
-
-impl CallMetadata {
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
 }

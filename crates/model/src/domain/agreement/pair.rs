@@ -78,12 +78,6 @@ pub enum RaisedIn {
     Debate,
 }
 
-impl RaisedIn {
-    pub fn is_review(&self) -> bool {
-        *self == Self::Review
-    }
-}
-
 /// Two findings that may name the same defect.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UnsurePair {

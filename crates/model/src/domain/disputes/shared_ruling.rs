@@ -94,7 +94,7 @@ pub struct SharedAnchor {
     /// The sorted identifiers that occur both in the block and in the finding's title.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
-    #[serde(default, skip_serializing_if = "Ground::is_product")]
+    #[serde(default, skip_serializing_if = "crate::domain::is_default")]
     pub ground: Ground,
 }
 

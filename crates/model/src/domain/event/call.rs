@@ -28,7 +28,7 @@ pub enum Purpose {
     /// was raised in the debate.
     Same {
         round: u32,
-        #[serde(default, skip_serializing_if = "RaisedIn::is_review")]
+        #[serde(default, skip_serializing_if = "crate::domain::is_default")]
         raised_in: RaisedIn,
     },
     /// Round 2 of a debate: a reviewer examines the findings of other reviewers.

@@ -260,7 +260,7 @@ pub enum RunEvent {
         transcript: Option<Transcript>,
         millis: u64,
         usage: Box<Usage>,
-        #[serde(default, skip_serializing_if = "CallMetadata::is_empty")]
+        #[serde(default, skip_serializing_if = "crate::domain::is_default")]
         told: Box<CallMetadata>,
     },
     /// Files changed during the call of an agent that is not allowed to change files. The agent ran without a
@@ -318,7 +318,7 @@ pub enum ReviewEvent {
     /// findings that were raised in the debate follow before the debate is concluded.
     PairsUnsure {
         round: u32,
-        #[serde(default, skip_serializing_if = "RaisedIn::is_review")]
+        #[serde(default, skip_serializing_if = "crate::domain::is_default")]
         raised_in: RaisedIn,
         pairs: Vec<UnsurePair>,
     },

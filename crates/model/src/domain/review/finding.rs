@@ -136,7 +136,7 @@ pub struct Anchor {
     pub names: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwe: Option<Cwe>,
-    #[serde(default, skip_serializing_if = "Ground::is_product")]
+    #[serde(default, skip_serializing_if = "crate::domain::is_default")]
     pub ground: Ground,
 }
 

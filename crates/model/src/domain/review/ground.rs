@@ -40,10 +40,6 @@ impl Ground {
         Self::Generated,
     ];
 
-    pub(crate) fn is_product(&self) -> bool {
-        *self == Self::Product
-    }
-
     /// For example `test code`.
     pub fn code(self) -> &'static str {
         match self {

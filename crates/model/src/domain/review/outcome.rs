@@ -109,7 +109,7 @@ pub struct Proof {
     /// Calls of agents, including retries.
     #[serde(default)]
     pub calls: u64,
-    #[serde(default, skip_serializing_if = "Caps::is_none")]
+    #[serde(default, skip_serializing_if = "crate::domain::is_default")]
     pub caps: Caps,
 }
 
@@ -227,7 +227,7 @@ pub struct Outcome {
     /// The findings, sorted by id.
     pub findings: Vec<SettledFinding>,
     /// The number of open findings that are older than the change, and that `review.older: hide` hides.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::domain::is_default")]
     pub hidden_older: u32,
     /// What the project's configuration loosens about this review, against the defaults and the user's own
     /// configuration. The list is empty if the configuration comes from the base of a change.
@@ -251,10 +251,6 @@ pub struct Outcome {
     pub rounds: u32,
     /// Notices to the user, one line each.
     pub notices: Vec<String>,
-}
-
-fn is_zero(number: &u32) -> bool {
-    *number == 0
 }
 
 impl Outcome {
