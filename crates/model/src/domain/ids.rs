@@ -46,8 +46,7 @@ pub struct DisputeId(pub String);
 
 impl DisputeId {
     pub fn of(run: &RunId, finding: FindingId) -> Self {
-        let hash = blake3::hash(format!("dispute {run} {finding}").as_bytes()).to_hex();
-        Self(hash[..16].to_owned())
+        Self(digits(&format!("dispute {run} {finding}")))
     }
 }
 
@@ -61,19 +60,31 @@ pub struct ProblemKey(pub String);
 
 impl ProblemKey {
     pub fn of(run: &RunId, finding: FindingId) -> Self {
-        let hash = blake3::hash(format!("problem {run} {}", finding.number).as_bytes()).to_hex();
-        Self(hash[..16].to_owned())
+        Self(digits(&format!("problem {run} {}", finding.number)))
     }
 
     /// Whether a key from a comment or a file has the form of a key.
     pub fn is_valid(&self) -> bool {
-        self.0.len() == 16 && self.0.chars().all(|c| matches!(c, '0'..='9' | 'a'..='f'))
+        is_hex(&self.0, 16)
     }
 
     /// The first digits, which commands accept in place of the whole key.
     pub fn short(&self) -> &str {
         self.0.get(..8).unwrap_or(&self.0)
     }
+}
+
+/// The first digits of a hash.
+fn digits(text: &str) -> String {
+    blake3::hash(text.as_bytes()).to_hex()[..16].to_owned()
+}
+
+/// Whether a text consists of hexadecimal digits in lower case.
+pub(crate) fn is_hex(text: &str, digits: usize) -> bool {
+    text.len() == digits
+        && text
+            .bytes()
+            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// A reference to a ruling: the number of the dispute in this history, or the id of the dispute if the ruling is

@@ -7,6 +7,7 @@ pub mod agents;
 pub mod agreement;
 pub mod disputes;
 pub mod event;
+mod fold;
 pub mod ids;
 mod plural;
 pub mod review;
@@ -39,6 +40,7 @@ pub use disputes::ruling::{
     Disposition, Grounds, PanelVote, Person, Ruler, Ruling, RulingRecord, RulingWord,
 };
 pub use disputes::shared_ruling::{RuledBy, RuledFinding, RuledPlace, SharedAnchor, SharedRuling};
+pub use fold::fold;
 pub use ids::{AgentName, DisputeId, DisputeNumber, FindingId, ProblemKey, RulingRef, RunId};
 pub use plural::number_of;
 pub use review::advisory::AdvisoryStatus;

@@ -3,7 +3,7 @@
 //! A cap on tokens has an effect only for agent programs that report them, and a cap on cost only for programs that
 //! report their cost, or whose price is known.
 
-use crate::domain::{Caps, Spent, SpentByRuns};
+use crate::domain::{Caps, Spent, SpentByRuns, number_of};
 
 /// The percentages of a month's budget at which the user is told.
 const LEVELS: [u32; 3] = [90, 75, 50];
@@ -33,11 +33,7 @@ pub fn reached(caps: &Caps, spent: &Spent, by_runs: &SpentByRuns) -> Vec<(&'stat
     {
         reached.push((
             "budget.calls",
-            format!(
-                "{} of {cap} {}",
-                spent.calls,
-                if cap == 1 { "call" } else { "calls" }
-            ),
+            format!("{} of {}", spent.calls, number_of(cap, "call")),
         ));
     }
     reached

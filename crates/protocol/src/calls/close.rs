@@ -72,10 +72,10 @@ impl CloseCall {
     fn misplaced(&self) -> Vec<String> {
         let findings = self.misplaced.iter().filter_map(|number| {
             let finding = self.findings.get((*number as usize).checked_sub(1)?)?;
-            let place = finding.location().map(|place| format!("{place} "));
-            let place = place.unwrap_or_default();
-            let text = format!("[{number}] {place}{}", finding.title.as_written());
-            Some(printable::line(&text))
+            Some(printable::line(&format!(
+                "[{number}] {}",
+                finding.headline()
+            )))
         });
         findings.collect()
     }

@@ -2,7 +2,6 @@
 
 use crate::calls::parts::OfferedRunner;
 use crate::calls::prelude::*;
-use crate::prompts::fence::add;
 use crate::replies::demonstrate::{self, DemonstrateAnswer};
 use glee_model::domain::{Claim, DemonstrationRequest, Dispute, DisputeNumber};
 
@@ -31,13 +30,9 @@ impl CallKind for DemonstrateCall {
 
     fn context(&self, fence: &DataFence<'_>) -> Value {
         let dispute = &self.dispute;
-        let mut objection = dispute.objection.text.as_written().to_owned();
-        for evidence in &dispute.objection.evidence {
-            add(&mut objection, "Evidence: ", evidence);
-        }
         json!({
             "finding": fence.finding(&dispute.finding, None),
-            "objection": fence.around(&format!("objection={}", dispute.finding.id), &objection),
+            "objection": fence.objection(dispute),
             "question": fence.around("question of the judge", self.request.question.as_written()),
             "side": self.request.from,
             "shows_defect": Claim::of_side(self.request.from) == Claim::Defect,

@@ -73,7 +73,7 @@ impl DisputeCase {
             "dispute": dispute.number,
             "finding": fence.finding(&dispute.finding, None),
             "members": list(&dispute.members, |member| fence.finding(member, None)),
-            "objection": objection(fence, dispute),
+            "objection": fence.objection(dispute),
             "is_opinion": objections::lacks_evidence(dispute.objector, &dispute.objection),
             "earlier": fence.lines("rulings", dispute.rulings.iter().map(|RulingRecord { ruling, .. }| {
                 format!("{}: {}", ruling.ruling, ruling.rationale.as_written())
@@ -203,14 +203,6 @@ impl CallKind for JudgeCall {
     fn disputes(&self) -> Vec<DisputeNumber> {
         self.cases().map(|case| case.dispute.number).collect()
     }
-}
-
-fn objection(fence: &DataFence<'_>, dispute: &Dispute) -> String {
-    let mut text = dispute.objection.text.as_written().to_owned();
-    for evidence in &dispute.objection.evidence {
-        add(&mut text, "Evidence: ", evidence);
-    }
-    fence.around(&format!("objection={}", dispute.finding.id), &text)
 }
 
 fn requested(fence: &DataFence<'_>, requested: Option<&RequestedDemonstration>) -> String {

@@ -69,11 +69,7 @@ impl CallKind for SameCall {
 }
 
 fn compared(fence: &DataFence<'_>, ComparedFinding { number, raw }: &ComparedFinding) -> Value {
-    let place = raw
-        .location()
-        .map(|place| format!("{place} "))
-        .unwrap_or_default();
-    let mut text = format!("{place}{}", raw.title.as_written());
+    let mut text = raw.headline();
     if let Some(cwe) = raw.cwe {
         text.push_str(&format!(" ({cwe})"));
     }

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use crate::replies::review::{fields::places_in, result::is_approval};
 use crate::text::json::LenientValue;
 use crate::text::weakness;
-use glee_model::domain::{RawFinding, Severity, Untrusted};
+use glee_model::domain::{RawFinding, Severity, Untrusted, fold};
 use glee_model::rules::consensus::{
     Debate, Defence, DefenceWord, Examination, ExaminationWord, Level, Member, UNTITLED,
 };
@@ -340,12 +340,10 @@ impl MergeInput {
         if messages.is_empty() {
             return;
         }
-        let places = self.members.iter().map(|Member { id, raw, .. }| {
-            let file = raw.file.as_deref().unwrap_or_default();
-            let line = raw.line.map(|line| line.to_string()).unwrap_or_default();
-            let title = raw.title.as_written();
-            (format!("{file}:{line}:{title}"), id.clone())
-        });
+        let places = self
+            .members
+            .iter()
+            .map(|Member { id, raw, .. }| (raw.name(), id.clone()));
         let ids = self
             .members
             .iter()
@@ -429,9 +427,8 @@ impl MergeInput {
 
 /// A name without what models change when they copy it.
 fn plain(name: &str) -> String {
-    let words: Vec<&str> = name.split_whitespace().collect();
-    let name = words.join(" ");
-    name.trim_matches(['`', '"', '\'', '[', ']'])
+    fold(name)
+        .trim_matches(['`', '"', '\'', '[', ']'])
         .trim()
         .to_lowercase()
 }

@@ -13,7 +13,7 @@ use crate::calls::parts::{
 };
 use crate::text::printable;
 use glee_model::domain::{
-    AgentName, CodeContext, Demonstrated, Finding, Intent, Location, Question, RawFinding,
+    AgentName, CodeContext, Demonstrated, Dispute, Finding, Intent, Location, Question, RawFinding,
     Untrusted,
 };
 use glee_model::rules::stages::stage;
@@ -36,10 +36,7 @@ pub fn raised(findings: &[RawFinding]) -> Vec<String> {
             of_file[0].file.as_deref().unwrap_or_default(),
         ));
         text.extend(of_file.iter().map(|finding| {
-            let place = finding
-                .line
-                .map(|line| lines((line, finding.end_line.unwrap_or(line))))
-                .unwrap_or_default();
+            let place = finding.lines().map(lines).unwrap_or_default();
             let tag = finding
                 .severity
                 .tag
@@ -264,6 +261,14 @@ impl DataFence<'_> {
             "raised_by": self.names(&finding.raised_by),
             "text": self.around(&format!("finding={}", finding.id), &text),
         })
+    }
+
+    pub fn objection(&self, dispute: &Dispute) -> String {
+        let mut text = dispute.objection.text.as_written().to_owned();
+        for evidence in &dispute.objection.evidence {
+            add(&mut text, "Evidence: ", evidence);
+        }
+        self.around(&format!("objection={}", dispute.finding.id), &text)
     }
 
     /// The instructions are not enclosed in a fence, because the user wrote the instructions, and fences are for

@@ -30,13 +30,7 @@ pub fn names<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Names {
     let mut names = Names::new();
     let mut twice = Vec::new();
     for finding in findings {
-        let file = finding.raw.file.as_deref().unwrap_or_default();
-        let line = finding
-            .raw
-            .line
-            .map(|line| line.to_string())
-            .unwrap_or_default();
-        let name = by_finding::name(&format!("{file}:{line}:{}", finding.raw.title.as_written()));
+        let name = by_finding::name(&finding.raw.name());
         if names.insert(name.clone(), finding.id).is_some() {
             twice.push(name);
         }

@@ -12,8 +12,8 @@ use serde_json::{Map, Value};
 
 use super::closing::extent;
 use super::review::beside::{Bearing, bearing};
-use super::stage::{self, StageError};
-use glee_model::domain::{CodeRead, PeerIssue, PeerReview, ReviewRequest, Tag, Untrusted, Verdict};
+use super::stage::{self, StageError, wrong};
+use glee_model::domain::{CodeRead, PeerIssue, PeerReview, ReviewRequest, Untrusted, Verdict};
 use glee_model::rules::review::mandatory;
 
 const ISSUES: usize = 100;
@@ -36,8 +36,8 @@ pub fn work<R: BufRead>(input: R) -> io::Result<Option<Untrusted>> {
 /// Reads the answer to a review request. If the answer has no readable timestamp, the timestamp is `now`. The
 /// outer result is an error only if `input` cannot be read. The inner result is an error if the answer is
 /// invalid.
-pub fn parse<R: BufRead>(
-    input: R,
+pub fn parse(
+    input: impl BufRead,
     nonce: Option<&str>,
     request: &ReviewRequest,
     now: Timestamp,
@@ -53,7 +53,6 @@ fn review(
     request: &ReviewRequest,
     now: Timestamp,
 ) -> Result<PeerReview, StageError> {
-    let wrong = |field, expected| StageError::Field { field, expected };
     if object.get("type").and_then(Value::as_str) != Some("review_result") {
         return Err(wrong("type", "has to be `review_result`"));
     }
@@ -115,7 +114,7 @@ fn review(
         ));
     }
     match verdict {
-        Verdict::Approved if issues.iter().any(|issue| is_grave(&issue.severity)) => Err(wrong(
+        Verdict::Approved if issues.iter().any(is_grave) => Err(wrong(
             "verdict",
             "is `approved`, but an issue is critical or high",
         )),
@@ -146,12 +145,8 @@ fn text(fields: &Map<String, Value>, name: &str) -> Option<Untrusted> {
     (!text.is_empty()).then(|| text.into())
 }
 
-/// Whether a severity means CRITICAL, MUST or HIGH. An unknown severity is treated like CRITICAL.
-fn is_grave(severity: &Untrusted) -> bool {
-    matches!(
-        mandatory::normalise(severity.as_written()),
-        None | Some(Tag::Critical | Tag::High | Tag::Must)
-    )
+fn is_grave(issue: &PeerIssue) -> bool {
+    mandatory::is_grave(mandatory::normalise(issue.severity.as_written()))
 }
 
 #[cfg(test)]

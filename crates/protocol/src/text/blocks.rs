@@ -1,6 +1,6 @@
 //! Takes fenced blocks with a meaning of their own out of a text.
 
-use crate::text::markdown::{LineKind, Structure, trim_blank_lines};
+use crate::text::markdown::{LineKind, Structure, indentation, trim_blank_lines};
 
 /// Removes the block whose info string `accept` accepts, and returns what `accept` made of the info string, with the
 /// lines of the block. The text must contain exactly one such block, which must be closed and not blank. Otherwise,
@@ -54,11 +54,4 @@ pub(crate) fn take<T>(
     let rest = trim_blank_lines(text);
     *text = rest.to_owned();
     Some((accepted, lines))
-}
-
-/// The number of blanks and tabs at the beginning of a line.
-fn indentation(line: &str) -> usize {
-    line.bytes()
-        .take_while(|byte| matches!(byte, b' ' | b'\t'))
-        .count()
 }

@@ -3,6 +3,8 @@
 //! Only the parts of Markdown that delimit findings are recognised. A fence that is never closed extends to the end
 //! of the text.
 
+use glee_model::domain::fold;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineKind {
     Blank,
@@ -251,13 +253,6 @@ pub fn plain(text: &str) -> String {
     fold(&shown)
 }
 
-pub fn fold(text: &str) -> String {
-    let mut words = text.split_whitespace();
-    let mut folded = words.next().unwrap_or_default().to_owned();
-    words.for_each(|word| folded.extend([" ", word]));
-    folded
-}
-
 fn is_emphasis(left: Option<char>, right: Option<char>) -> bool {
     let is_space = |c: Option<char>| c.is_none_or(char::is_whitespace);
     let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
@@ -286,17 +281,20 @@ pub fn dedent(text: &str) -> String {
     let shared = lines
         .iter()
         .filter(|line| !line.is_empty())
-        .map(|line| {
-            line.bytes()
-                .take_while(|byte| matches!(byte, b' ' | b'\t'))
-                .count()
-        })
+        .map(|line| indentation(line))
         .min()
         .unwrap_or(0);
     lines
         .iter_mut()
         .for_each(|line| *line = line.get(shared..).unwrap_or_default());
     lines.join("\n")
+}
+
+/// The number of blanks and tabs at the beginning of a line.
+pub(crate) fn indentation(line: &str) -> usize {
+    line.bytes()
+        .take_while(|byte| matches!(byte, b' ' | b'\t'))
+        .count()
 }
 
 pub(crate) fn trim_blank_lines(text: &str) -> &str {

@@ -184,9 +184,7 @@ impl Profile {
     }
 
     pub fn effort_name(&self, effort: Effort) -> Option<&str> {
-        let names = [Effort::Low, Effort::Medium, Effort::High, Effort::Max];
-        let at = names.iter().position(|other| *other == effort)?;
-        self.efforts.get(at).map(String::as_str)
+        self.efforts.get(effort as usize).map(String::as_str)
     }
 
     pub fn failure_of(&self, exit_code: i32) -> Option<FailureKind> {

@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
+use crate::domain::ids::is_hex;
 use crate::domain::{
     AgentName, Anchor, CitedCode, Cwe, Disposition, DisputeId, FindingId, Ground, Location,
     ProblemKey, RulingWord, RunId, Tag, Untrusted, is_inside,
@@ -267,13 +268,6 @@ impl SharedRuling {
             .find(|(fails, ..)| *fails)
             .map(|(_, key, why)| (key, why))
     }
-}
-
-fn is_hex(text: &str, digits: usize) -> bool {
-    text.len() == digits
-        && text
-            .bytes()
-            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 fn is_cited(cited: &CitedCode) -> bool {

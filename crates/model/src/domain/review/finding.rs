@@ -70,6 +70,22 @@ impl RawFinding {
         Some((line, self.end_line.unwrap_or(line)))
     }
 
+    /// The main place, if there is one, and the title, as in `src/a.py:3 Close the file`.
+    pub fn headline(&self) -> String {
+        let title = self.title.as_written();
+        match self.location() {
+            Some(place) => format!("{place} {title}"),
+            None => title.to_owned(),
+        }
+    }
+
+    /// The name `path:line:title`, by which an answer can name the finding.
+    pub fn name(&self) -> String {
+        let file = self.file.as_deref().unwrap_or_default();
+        let line = self.line.map(|line| line.to_string()).unwrap_or_default();
+        format!("{file}:{line}:{}", self.title.as_written())
+    }
+
     /// The title and the body.
     pub fn text(&self) -> Untrusted {
         if self.body.is_blank() {
@@ -255,9 +271,7 @@ impl Finding {
 
     /// The number, the location and the title, for a command that changes the finding.
     pub fn headline(&self) -> Untrusted {
-        let place = self.raw.location();
-        let place = place.map_or_else(String::new, |place| format!(" {place}"));
-        self.raw.title.labelled(&format!("{}{place} ", self.id))
+        format!("{} {}", self.id, self.raw.headline()).into()
     }
 
     /// The places of the finding that exist in the reviewed tree, with their anchors, the main place first.

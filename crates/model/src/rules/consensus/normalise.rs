@@ -192,7 +192,7 @@ impl NormalMember<'_> {
         if self.file != other.file {
             return PlaceMatch::Unknown;
         }
-        let gap = a.0.max(b.0).saturating_sub(a.1.min(b.1));
+        let gap = gap(a, b);
         if gap == 0 {
             PlaceMatch::Same
         } else if gap <= NEAR {
@@ -203,6 +203,11 @@ impl NormalMember<'_> {
             PlaceMatch::Apart
         }
     }
+}
+
+/// The number of lines between two ranges, 0 if they have a line in common.
+pub(super) fn gap(a: (u32, u32), b: (u32, u32)) -> u32 {
+    a.0.max(b.0).saturating_sub(a.1.min(b.1))
 }
 
 pub(super) fn entries<'a>(members: &'a [Member], tree: &[String]) -> Vec<NormalMember<'a>> {

@@ -63,6 +63,11 @@ fn known(word: &str) -> Option<Tag> {
     })
 }
 
+/// Whether a severity means CRITICAL, MUST or HIGH. An unknown severity is treated like CRITICAL.
+pub fn is_grave(tag: Option<Tag>) -> bool {
+    matches!(tag, None | Some(Tag::Critical | Tag::Must | Tag::High))
+}
+
 /// Adds the tag that corresponds to the reviewer's word, if the severity has no tag.
 #[must_use]
 pub fn normalised(severity: Severity) -> Severity {

@@ -6,6 +6,8 @@
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
+use crate::domain::fold;
+
 const UNDO_WORDS: &str = "revert, undo, restore, remove, drop, delete, unnecessary, redundant, needless, overkill, \
                           instead of, go back, switch back, change back, put back, should not, shouldn't, do not, \
                           don't";
@@ -61,10 +63,6 @@ pub fn reverses(file: &str, lines: Option<(u32, u32)>, text: &str, edit: &LineEd
         .collect();
     let named = identifiers(text);
     new.difference(&old).any(|word| named.contains(word))
-}
-
-fn fold(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn identifiers(text: &str) -> BTreeSet<String> {

@@ -1,7 +1,7 @@
 //! Decides a question of a checkpoint from the answers of the agents (specification `seed 002`, section 4).
 
 use crate::domain::{
-    AgentName, Certainty, Opinion, Question, QuestionAnswer, Resolution, Settler, Validation,
+    AgentName, Certainty, Opinion, Question, QuestionAnswer, Resolution, Settler, Validation, fold,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,10 +70,7 @@ fn key(question: &Question, answer: &str) -> Option<String> {
 }
 
 fn normalised(text: &str) -> String {
-    let text = text.to_lowercase();
-    let words: Vec<&str> = text.split_whitespace().collect();
-    words
-        .join(" ")
+    fold(&text.to_lowercase())
         .trim_matches(|c: char| c.is_ascii_punctuation() || c.is_whitespace())
         .to_owned()
 }

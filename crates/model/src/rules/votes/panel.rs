@@ -72,18 +72,13 @@ fn conflict(finding: &Finding, others: &[Finding], votes: &[PanelVote; 3]) -> Op
 }
 
 fn overlap(a: &Finding, b: &Finding) -> bool {
-    let (Some(a_range), Some(b_range)) = (range(a), range(b)) else {
+    let (Some(a_range), Some(b_range)) = (a.raw.lines(), b.raw.lines()) else {
         return false;
     };
     let contains = |outer: (u32, u32), inner: (u32, u32)| outer.0 <= inner.0 && inner.1 <= outer.1;
     a.raw.file.is_some()
         && a.raw.file == b.raw.file
         && (contains(a_range, b_range) || contains(b_range, a_range))
-}
-
-fn range(finding: &Finding) -> Option<(u32, u32)> {
-    let line = finding.raw.line?;
-    Some((line, finding.raw.end_line.unwrap_or(line)))
 }
 
 /// Returns the panel's ruling on `finding`. `findings` are all findings of the run.

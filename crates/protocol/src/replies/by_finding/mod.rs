@@ -19,7 +19,7 @@ use crate::replies::closing::Closing;
 use crate::replies::reply::Walk;
 use crate::text::{LenientValue, ScanState, demonstration};
 use entry::{EntryId, Gathered, PROBLEMS_CAP, Placed, id_of};
-use glee_model::domain::{FindingId, number_of};
+use glee_model::domain::{FindingId, fold, number_of};
 use prose::Prose;
 
 pub use entry::{AnswerWord, FindingAnswer, More};
@@ -58,10 +58,7 @@ impl<T, I> AnswersByFinding<T, I> {
 pub type Names<I = FindingId> = BTreeMap<String, I>;
 
 pub fn name(text: &str) -> String {
-    text.split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ")
-        .to_lowercase()
+    fold(text).to_lowercase()
 }
 
 /// Reads entries for the findings in `asked`, or for any finding if `asked` is `None`. A JSON item can identify its

@@ -5,7 +5,7 @@ use crate::text::demonstration;
 use crate::text::{LenientValue, location, markdown, tag, weakness};
 use glee_model::domain::{
     Confidence, Cwe, DisputeId, DisputeNumber, Location, RawFinding, RulingRef, Severity, Tag,
-    Untrusted,
+    Untrusted, fold,
 };
 use glee_model::rules::consensus::UNTITLED;
 
@@ -281,14 +281,11 @@ pub fn texts(heads: Vec<String>, bodies: Vec<String>) -> (String, String) {
         .collect::<Vec<_>>()
         .join("\n\n");
     let (title, body) = match head {
-        Some(title) => (markdown::fold(&title), text),
+        Some(title) => (fold(&title), text),
         None => {
             let text = text.trim();
             let (first, rest) = text.split_once("\n\n").unwrap_or((text, ""));
-            (
-                markdown::fold(first),
-                markdown::trim_blank_lines(rest).to_owned(),
-            )
+            (fold(first), markdown::trim_blank_lines(rest).to_owned())
         }
     };
     if title.is_empty() {

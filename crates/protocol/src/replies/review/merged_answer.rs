@@ -235,14 +235,10 @@ impl<'a> Results<'a> {
             .unwrap_or_default();
         let mut notes = prose.into_notes();
         for dropped in self.blocks.iter().flat_map(|block| &block.result.findings) {
-            let place = dropped
-                .location()
-                .map(|place| format!("{place} "))
-                .unwrap_or_default();
             notes.push_str(&format!(
-                "\n[{}] {place}{}",
+                "\n[{}] {}",
                 dropped.severity.raw,
-                dropped.title.as_written()
+                dropped.headline()
             ));
         }
         (last, notes.trim_start().to_owned())
@@ -318,9 +314,5 @@ fn is_same_place(one: &RawFinding, other: &RawFinding) -> bool {
 }
 
 fn is_grave(finding: &RawFinding) -> bool {
-    let tag = finding
-        .severity
-        .tag
-        .or_else(|| mandatory::normalise(&finding.severity.raw));
-    matches!(tag, None | Some(Tag::Critical | Tag::Must | Tag::High))
+    mandatory::is_grave(mandatory::normalised(finding.severity.clone()).tag)
 }

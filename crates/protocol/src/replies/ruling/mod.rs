@@ -14,9 +14,7 @@ use std::io::{self, BufRead};
 use crate::replies::reply::{ReplyLine, Walk};
 use crate::replies::ruling::error::{Claimed, DisputeMatch, ExpectedRuling, RulingError};
 use crate::text::{LineKind, ScanState, location};
-use glee_model::domain::{
-    DemonstrationRequest, DisputeNumber, Location, Ruling, RulingWord, Untrusted,
-};
+use glee_model::domain::{DemonstrationRequest, DisputeNumber, Ruling, RulingWord, Untrusted};
 
 const RATIONALE_CAP: usize = 256 << 10;
 
@@ -283,12 +281,7 @@ impl Reasons {
         while self.citations.len() < CITATIONS_CAP
             && let Some(place) = location::find(rest)
         {
-            let location = Location {
-                file: place.file,
-                line: Some(place.line),
-                end_line: place.end_line,
-            }
-            .to_string();
+            let location = place.location().to_string();
             if !self.citations.contains(&location) {
                 self.citations.push(location);
             }

@@ -45,6 +45,10 @@ pub enum StageError {
     },
 }
 
+pub(super) fn wrong(field: &'static str, expected: &'static str) -> StageError {
+    StageError::Field { field, expected }
+}
+
 #[derive(Debug, Default)]
 pub struct FoundAnswer {
     objects: Vec<Map<String, Value>>,
@@ -139,7 +143,7 @@ impl FoundAnswer {
     }
 }
 
-pub fn find<R: BufRead>(input: R, nonce: Option<&str>) -> io::Result<FoundAnswer> {
+pub fn find(input: impl BufRead, nonce: Option<&str>) -> io::Result<FoundAnswer> {
     let mut walk = Walk::new(input, nonce);
     let mut closing = Closing::new("GLEE-STAGE-END", "answers", nonce);
     let mut found = FoundAnswer::default();
@@ -179,10 +183,7 @@ fn missing(object: &Map<String, Value>, required: &[String]) -> Vec<String> {
 
 fn synthesis(object: Map<String, Value>, required: &[String]) -> Result<Synthesis, StageError> {
     let Some(Value::Object(consensus)) = object.get("consensus") else {
-        return Err(StageError::Field {
-            field: "consensus",
-            expected: "has to be an object with `conflicts`",
-        });
+        return Err(wrong("consensus", "has to be an object with `conflicts`"));
     };
     let status = status_of(&object)
         .or_else(|| status_of(consensus))
@@ -228,20 +229,13 @@ fn decision(object: &Map<String, Value>, answered: &[AgentName]) -> Result<Decis
         _ => stage::approach(text_of(object, "decision", choice)?, answered),
     };
     Ok(Decision {
-        decision: chosen.ok_or(StageError::Field {
-            field: "decision",
-            expected: choice,
-        })?,
+        decision: chosen.ok_or(wrong("decision", choice))?,
         rationale: text_of(object, "rationale", "has to say why")?
             .trim()
             .into(),
         modifications,
-        confidence: Certainty::parse(text_of(object, "confidence", certainty)?.trim()).ok_or(
-            StageError::Field {
-                field: "confidence",
-                expected: certainty,
-            },
-        )?,
+        confidence: Certainty::parse(text_of(object, "confidence", certainty)?.trim())
+            .ok_or(wrong("confidence", certainty))?,
     })
 }
 
@@ -254,19 +248,16 @@ fn text_of<'a>(
         .get(field)
         .and_then(Value::as_str)
         .filter(|text| !text.trim().is_empty());
-    text.ok_or(StageError::Field { field, expected })
+    text.ok_or(wrong(field, expected))
 }
 
 fn answers(
     object: &Map<String, Value>,
     questions: &[Question],
 ) -> Result<Vec<QuestionAnswer>, StageError> {
-    let wrong = StageError::Field {
-        field: "answers",
-        expected: "has to be a list of `{id, answer, reason}`",
-    };
+    let no_list = wrong("answers", "has to be a list of `{id, answer, reason}`");
     let Some(Value::Array(items)) = object.get("answers") else {
-        return Err(wrong);
+        return Err(no_list);
     };
     let mut given: Vec<QuestionAnswer> = Vec::new();
     for item in items {
@@ -282,10 +273,7 @@ fn answers(
             continue;
         };
         if given.iter().any(|before| before.id == question.id) {
-            return Err(StageError::Field {
-                field: "answers",
-                expected: "answers a question twice",
-            });
+            return Err(wrong("answers", "answers a question twice"));
         }
         let reason = item.get("reason").map(text).unwrap_or_default();
         given.push(QuestionAnswer {
@@ -295,7 +283,7 @@ fn answers(
         });
     }
     if given.is_empty() {
-        Err(wrong)
+        Err(no_list)
     } else {
         Ok(given)
     }
@@ -305,10 +293,7 @@ fn validation(object: &Map<String, Value>) -> Result<Validation, StageError> {
     let field = "agrees_with_majority";
     let agrees = object.get(field).and_then(Value::as_bool);
     Ok(Validation {
-        agrees_with_majority: agrees.ok_or(StageError::Field {
-            field,
-            expected: "has to be true or false",
-        })?,
+        agrees_with_majority: agrees.ok_or(wrong(field, "has to be true or false"))?,
         reasoning: object.get("reasoning").map(text).unwrap_or_default(),
     })
 }
@@ -317,10 +302,7 @@ fn list(fields: &Map<String, Value>, field: &'static str) -> Result<Vec<Untruste
     match fields.get(field) {
         None | Some(Value::Null) => Ok(Vec::new()),
         Some(Value::Array(items)) => Ok(items.iter().take(LIST_CAP).map(described).collect()),
-        Some(_) => Err(StageError::Field {
-            field,
-            expected: "has to be a list",
-        }),
+        Some(_) => Err(wrong(field, "has to be a list")),
     }
 }
 

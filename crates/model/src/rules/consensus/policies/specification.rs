@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use super::panel;
-use crate::domain::Class;
+use crate::domain::{Class, fold};
 use crate::rules::consensus::debate::Debate;
 use crate::rules::consensus::evidence::{self, Evidence};
 use crate::rules::consensus::group::{
@@ -72,12 +72,7 @@ fn assemble(groups: Vec<Group>, members: &[Member]) -> Vec<Vec<Group>> {
             continue;
         }
         let category = category(raw.category.as_deref(), raw.rule.as_deref(), member.title());
-        let title = member
-            .title()
-            .split_whitespace()
-            .collect::<Vec<_>>()
-            .join(" ")
-            .to_lowercase();
+        let title = fold(member.title()).to_lowercase();
         let cause = (category, title.clone());
         let whole = causes.get(&cause).copied().or_else(|| {
             let mut near = kept.iter().enumerate().rev().take(NEIGHBOURS);

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use crate::rules::consensus::answers::Answers;
 use crate::rules::consensus::group::UNTITLED;
-use crate::rules::consensus::normalise::{Category, NEAR, NormalMember, PlaceMatch};
+use crate::rules::consensus::normalise::{Category, NEAR, NormalMember, PlaceMatch, gap};
 use crate::rules::consensus::similarity::likeness::{
     Distance, FAR, Likeness, PairFacts, VICINITY, Weakness, Wording, likeness,
 };
@@ -373,7 +373,7 @@ impl NormalMember<'_> {
     fn distance(&self, other: &Self) -> Option<Distance> {
         let gaps = self.places().flat_map(|(file, a)| {
             let there = other.places().filter(move |(other, _)| *other == file);
-            there.map(move |(_, b)| a.0.max(b.0).saturating_sub(a.1.min(b.1)))
+            there.map(move |(_, b)| gap(a, b))
         });
         if let Some(nearest) = gaps.min() {
             return Some(Distance::Lines(nearest));
@@ -384,9 +384,7 @@ impl NormalMember<'_> {
         }
         Some(match (self.lines, other.lines) {
             (None, None) => Distance::Nowhere,
-            (Some(a), Some(b)) if is_same_file => {
-                Distance::Lines(a.0.max(b.0).saturating_sub(a.1.min(b.1)))
-            }
+            (Some(a), Some(b)) if is_same_file => Distance::Lines(gap(a, b)),
             _ => Distance::Unknown,
         })
     }

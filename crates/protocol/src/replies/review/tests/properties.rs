@@ -95,7 +95,7 @@ fn finding() -> impl Strategy<Value = RawFinding> {
                 tag: Tag::parse(&raw),
                 raw,
             },
-            title: Some(crate::text::markdown::fold(&title))
+            title: Some(glee_model::domain::fold(&title))
                 .filter(|title| !title.is_empty())
                 .unwrap_or("title".to_owned())
                 .into(),
