@@ -36,8 +36,8 @@ pub enum CloseError {
 
 /// Reads the answer. The outer result is an error only if `input` cannot be read. Words beside a count of 0 are held
 /// against the count, as in a review; here a doubt is not asked about again, but makes the answer invalid.
-pub fn parse<R: BufRead>(
-    input: R,
+pub fn parse(
+    input: impl BufRead,
     nonce: Option<&str>,
 ) -> io::Result<Result<CloseAnswer, CloseError>> {
     let mut walk = Walk::new(input, nonce);

@@ -8,8 +8,8 @@ use glee_model::domain::{Comparison, FindingId, PairComparison, PairId};
 pub use crate::replies::by_finding::AnswersByFinding;
 
 /// Reads the answers about the findings in `asked`. If `nonce` is `None`, any nonce is accepted.
-pub fn parse<R: BufRead>(
-    input: R,
+pub fn parse(
+    input: impl BufRead,
     nonce: Option<&str>,
     asked: &[FindingId],
 ) -> io::Result<AnswersByFinding<Comparison>> {
@@ -52,8 +52,8 @@ impl AnswerWord for SameOrDifferent {
 }
 
 /// Reads the answers about the pairs in `asked`. If `nonce` is `None`, any nonce is accepted.
-pub fn parse_pairs<R: BufRead>(
-    input: R,
+pub fn parse_pairs(
+    input: impl BufRead,
     nonce: Option<&str>,
     asked: &[PairId],
 ) -> io::Result<AnswersByFinding<PairComparison, PairId>> {

@@ -24,8 +24,8 @@ pub struct DemonstrateAnswer {
 }
 
 /// Reads the answer. The outer result is an error only if `input` cannot be read.
-pub fn parse<R: BufRead>(
-    input: R,
+pub fn parse(
+    input: impl BufRead,
     nonce: Option<&str>,
 ) -> io::Result<Result<DemonstrateAnswer, String>> {
     let mut walk = Walk::new(input, nonce);

@@ -17,3 +17,8 @@ pub mod weakness;
 
 pub use json::{FoundObject, LenientValue, ScanState, Scope};
 pub use markdown::{Fence, LineKind, Structure};
+
+/// A regular expression that stands in the program.
+pub(crate) fn pattern(text: &str) -> regex::Regex {
+    regex::Regex::new(text).expect("a valid pattern")
+}

@@ -10,8 +10,8 @@ pub use crate::replies::by_finding::AnswersByFinding;
 
 /// Reads a coder's answers to the findings in `asked`, or to any finding if `asked` is `None`. If `nonce` is
 /// `None`, any nonce is accepted.
-pub fn parse<R: BufRead>(
-    input: R,
+pub fn parse(
+    input: impl BufRead,
     nonce: Option<&str>,
     asked: Option<&[FindingId]>,
 ) -> io::Result<AnswersByFinding<Response>> {

@@ -18,14 +18,14 @@ use glee_model::domain::{AnswerStatus, CodeRead, RulingRef};
 /// Findings are read from all JSON results and all tagged prose, and a repeated finding counts once. The module
 /// `merged_answer` describes when a JSON result replaces the findings above the result. The parser runs in linear
 /// time and bounded memory.
-pub fn parse<R: BufRead>(input: R, nonce: Option<&str>) -> io::Result<ReviewAnswer> {
+pub fn parse(input: impl BufRead, nonce: Option<&str>) -> io::Result<ReviewAnswer> {
     parse_of(input, nonce, &Paths::default(), &[])
 }
 
 /// Like [`parse`], but also recognises the paths in `paths` and references to the rulings in `shown`. The paths
 /// can contain spaces.
-pub fn parse_of<R: BufRead>(
-    input: R,
+pub fn parse_of(
+    input: impl BufRead,
     nonce: Option<&str>,
     paths: &Paths,
     shown: &[RulingRef],

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::text::location::{self, Paths};
-use crate::text::{LineKind, markdown};
+use crate::text::{LineKind, markdown, pattern};
 use glee_model::domain::RawFinding;
 use glee_model::rules::review::mandatory;
 
@@ -20,26 +20,24 @@ pub(super) struct Mark<'a> {
 
 /// A severity in capitals, in emphasis or at the start of a heading, and the text behind it.
 static WORD: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
+    pattern(
         r"(?x) ^ (?:[*_]{1,3} (?P<bold>(?i:must|should|critical|high|medium|low|blocker|major|minor)|[Pp][0-4]) [*_:：]{1,4}
         | (?P<capitals>MUST|SHOULD|CRITICAL|HIGH|MEDIUM|LOW|BLOCKER|MAJOR|MINOR|P[0-4]) \b
         | (?P<named>(?i:critical|high|medium|low|blocker|major|minor)|[Pp][0-4]) [:：])
         \s* [:：|–—-]? (?P<rest>.*) $",
     )
-    .expect("a valid pattern")
 });
 
 /// A badge, such as `![P1 Badge](https://img.shields.io/badge/P1-orange)`.
 static BADGE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^(?:[*_]|</?sub>)*!\[(?P<word>P[0-4]|(?i:critical|high|medium|low))\b[^\]]*\]\([^)]*\)(?:</sub>)*(?P<rest>.*)$")
-        .expect("a valid pattern")
+    pattern(
+        r"^(?:[*_]|</?sub>)*!\[(?P<word>P[0-4]|(?i:critical|high|medium|low))\b[^\]]*\]\([^)]*\)(?:</sub>)*(?P<rest>.*)$",
+    )
 });
 
 /// Says that there is none of a kind, as in `HIGH: none`.
-static NONE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)^\W*(?:no|none|nothing|0|n/a|keine?|aucune?)\b|^[\W0-9]*$")
-        .expect("a valid pattern")
-});
+static NONE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?i)^\W*(?:no|none|nothing|0|n/a|keine?|aucune?)\b|^[\W0-9]*$"));
 
 /// Reads the severity at the beginning of a line without its list marker, or of a table row with the further `cells`.
 pub(super) fn read<'a>(
@@ -102,7 +100,9 @@ pub(crate) fn is_title(line: &str, kind: LineKind) -> bool {
 
 /// The severity in a field below a title, such as `- Severity: High`.
 static SEVERITY: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^(?i:severity|priority|tag|schweregrad|gravité|严重性|重要度)\s*[:：]\s*([\p{L}\d]{2,20})\W*$").expect("a valid pattern")
+    pattern(
+        r"^(?i:severity|priority|tag|schweregrad|gravité|严重性|重要度)\s*[:：]\s*([\p{L}\d]{2,20})\W*$",
+    )
 });
 
 pub(crate) fn severity_field(line: &str) -> Option<String> {
@@ -112,16 +112,11 @@ pub(crate) fn severity_field(line: &str) -> Option<String> {
 }
 
 static FILE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r"^(?i:file|path|location|where|datei|fichier|archivo|文件|ファイル)\s*[:：]\s*(.+)$",
-    )
-    .expect("a valid pattern")
+    pattern(r"^(?i:file|path|location|where|datei|fichier|archivo|文件|ファイル)\s*[:：]\s*(.+)$")
 });
 
-static LINE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^(?i:lines?|zeilen?|lignes?|líneas?|行)\s*[:：]?\s*(L?\d.*)$")
-        .expect("a valid pattern")
-});
+static LINE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^(?i:lines?|zeilen?|lignes?|líneas?|行)\s*[:：]?\s*(L?\d.*)$"));
 
 /// How many lines below a title can hold its fields.
 const FIELDS: usize = 8;

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::text::pattern;
 use glee_model::domain::{RawFinding, Severity, Tag};
 
 /// The last sentence of a text that takes the finding back: it says so, or it begins anew and says that the code is
@@ -13,10 +14,9 @@ static TAKES_BACK: LazyLock<Regex> = LazyLock::new(|| {
     let right = "(?:is|are|was|looks|seems) (?:indeed |actually |perfectly |all )?(?:fine|ok(?:ay)?|correct|right|intended|intentional|safe|not (?:a|an) (?:issue|problem|bug|defect)|no (?:issue|problem|bug|defect))";
     let withdraws = "(?:i (?:hereby )?)?(?:withdraw|retract)(?:n|ed|ing)?\\b(?: (?:this|it|the) ?(?:finding|one)?)?";
     let ignores = "(?:please )?(?:disregard|ignore) (?:this|it)(?: finding)?";
-    Regex::new(&format!(
+    pattern(&format!(
         r"(?i)(?:^|[.!?;:)—–-]\s+|\n)\W*(?:{again}\b[^.!?\n]*\b{right}|never ?mind|scratch that|false alarm|{withdraws}|{ignores})\b[^.!?\n]{{0,60}}\W*$"
     ))
-    .expect("a valid pattern")
 });
 
 pub(super) fn is_withdrawn(finding: &RawFinding) -> bool {

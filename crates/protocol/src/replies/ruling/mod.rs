@@ -28,8 +28,8 @@ const CITATIONS_CAP: usize = 100;
 /// in this text are the citations. A line `Coder-evidence: <why>` can directly precede the closing line. The text
 /// `<why>` is the reason why the ruling relies on code that the coder wrote in this run. The outer result fails
 /// only if `input` cannot be read. The inner result fails if the answer is not a valid ruling.
-pub fn parse<R: BufRead>(
-    input: R,
+pub fn parse(
+    input: impl BufRead,
     nonce: Option<&str>,
     dispute: impl Into<Option<DisputeNumber>>,
 ) -> io::Result<Result<Ruling, RulingError>> {
@@ -44,8 +44,8 @@ pub fn parse<R: BufRead>(
 /// what [`parse_answer`] returns for one dispute.
 ///
 /// The outer result fails only if `input` cannot be read. The inner result fails if the answer does not end with such an object.
-pub fn parse_each<R: BufRead>(
-    input: R,
+pub fn parse_each(
+    input: impl BufRead,
     nonce: &str,
 ) -> io::Result<Result<RulingsByDispute, RulingError>> {
     let mut walk = Walk::new(input, Some(nonce));
@@ -117,8 +117,8 @@ pub enum JudgeReply {
 
 /// Reads a ruling as [`parse`] does, or in its place the question for a demonstration: a JSON object with the field
 /// `demonstrate`.
-pub fn parse_answer<R: BufRead>(
-    input: R,
+pub fn parse_answer(
+    input: impl BufRead,
     nonce: Option<&str>,
     dispute: impl Into<Option<DisputeNumber>>,
 ) -> io::Result<Result<JudgeReply, RulingError>> {

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::text::{LineKind, Structure, location, markdown};
+use crate::text::{LineKind, Structure, location, markdown, pattern};
 use glee_model::domain::Tag;
 
 /// Returns the line of the text that contradicts the count.
@@ -43,7 +43,7 @@ static FAILING: LazyLock<Regex> = LazyLock::new(|| {
     let text = format!(
         r"(?i)(?:^|[.!?;。]\s*)\W{{0,8}}(?:\p{{L}}+\s+){{0,3}}{label}\s*(?:[:：=>→–—-]+|is\b|ist\b|:\s*is\b)\W{{0,6}}{FAILS}(?:[^\p{{L}}\d]|$)"
     );
-    Regex::new(&text).expect("a valid pattern")
+    pattern(&text)
 });
 
 /// `FAIL`, `REQUEST CHANGES: two regressions`
@@ -55,21 +55,27 @@ static FAILING_ALONE: LazyLock<Regex> = LazyLock::new(|| {
     let text = format!(
         r"^\W{{0,8}}(?:(?i:{FAILS})\W*$|(?:FAIL|FAILED|REJECT|REJECTED|BLOCK|BLOCKED|BLOCKER|REQUEST[ _]CHANGES|CHANGES[ _]REQUESTED|NOT APPROVED|NO-GO|NACK)\s*(?:[:.!,;(–—]|-\s))"
     );
-    Regex::new(&text).expect("a valid pattern")
+    pattern(&text)
 });
 
 /// A tag in brackets of any width, or a tag word at the start of an item.
 static BRACKETED: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)[\[［【〔(（<]\s*(must|should|critical|high|medium|low|blocker|major|minor|p[0-4])\s*[\]］】〕)）>]").expect("a valid pattern")
+    pattern(
+        r"(?i)[\[［【〔(（<]\s*(must|should|critical|high|medium|low|blocker|major|minor|p[0-4])\s*[\]］】〕)）>]",
+    )
 });
 
 static AT_START: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^(MUST|SHOULD|CRITICAL|HIGH|MEDIUM|LOW|BLOCKER|MAJOR|MINOR|P[0-4])\b\s*(?:[:：|–—-]|\(|§|\S+[.:/]\S*\d|$)\s*(.*)$").expect("a valid pattern")
+    pattern(
+        r"^(MUST|SHOULD|CRITICAL|HIGH|MEDIUM|LOW|BLOCKER|MAJOR|MINOR|P[0-4])\b\s*(?:[:：|–—-]|\(|§|\S+[.:/]\S*\d|$)\s*(.*)$",
+    )
 });
 
 /// Says that there is none of a kind, as in `HIGH: none`.
 static NONE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(?:no|none|nothing|0|zero|n/a|without|not|neither|nor|any|empty|kein\w*|aucune?|ningun[oa]?|nessun[oa]?|geen)\b|[无無没沒未]|ない|なし|ません|없|✓|✅").expect("a valid pattern")
+    pattern(
+        r"(?i)\b(?:no|none|nothing|0|zero|n/a|without|not|neither|nor|any|empty|kein\w*|aucune?|ningun[oa]?|nessun[oa]?|geen)\b|[无無没沒未]|ない|なし|ません|없|✓|✅",
+    )
 });
 
 fn has_unread_tag(line: &str) -> bool {

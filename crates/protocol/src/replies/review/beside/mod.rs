@@ -22,6 +22,7 @@ pub use self::form::{contradiction, fails, quoted_finding};
 use self::nothing::consume_nothing;
 use self::sentences::{Clause, Sentence};
 use self::words::is_negation;
+use crate::text::pattern;
 
 /// The largest text that is read, in bytes. A longer text beside a count of 0 is doubtful.
 const LONGEST: usize = 8 << 10;
@@ -323,8 +324,7 @@ fn looked_for(before: &[String]) -> bool {
     false
 }
 
-static NOTHING_CJK: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(words::NOTHING_CJK).expect("a valid pattern"));
+static NOTHING_CJK: LazyLock<Regex> = LazyLock::new(|| pattern(words::NOTHING_CJK));
 
 /// In languages without blanks, phrases that say that nothing was found are taken out. What is left is searched for
 /// parts of words that give doubt.

@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::words::{self, is_negation};
-use crate::text::{LineKind, Structure, location, markdown};
+use crate::text::{LineKind, Structure, location, markdown, pattern};
+use glee_model::domain::fold;
 
 #[derive(Debug)]
 pub(crate) struct Sentence {
@@ -28,36 +29,42 @@ pub(crate) struct Clause {
 
 /// Says that only a part was read, as in `3 of the 7 files`.
 static PART: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
+    pattern(
         r"(?i)\b(\d+)\s*(?:of|/|out of|von|sur|de|из)\s*(?:the\s+|den\s+|les\s+|los\s+)?(\d+)\b",
     )
-    .expect("a valid pattern")
 });
 
 static PART_OF_FILE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(?:i|we) could (?:access|see|read|open|reach|view|inspect|load|find|cover|review|process|get)\b|\b(?:first|last|top|ersten|premières|primeras) (?:\d+|few|half|part|portion|hundred|thousand)\b|\blines? \d+\s*[-–]\s*\d+ of\b|\btoo (?:many|large|long|big|much)\b|\b(?:was|were) (?:left|visible)\b|\blimit (?:was |is )?reached\b").expect("a valid pattern")
+    pattern(
+        r"(?i)\b(?:i|we) could (?:access|see|read|open|reach|view|inspect|load|find|cover|review|process|get)\b|\b(?:first|last|top|ersten|premières|primeras) (?:\d+|few|half|part|portion|hundred|thousand)\b|\blines? \d+\s*[-–]\s*\d+ of\b|\btoo (?:many|large|long|big|much)\b|\b(?:was|were) (?:left|visible)\b|\blimit (?:was |is )?reached\b",
+    )
 });
 
 /// Advice and doubt of several words.
 static ADVISES: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i:\b(?:could|would|may) (?:also |still |well |perhaps )?(?:be|have|want|need|prefer|lead|cause|break|fail|lose|leak|result)\b)|^\W*TODO\b|\bTODO:").expect("a valid pattern")
+    pattern(
+        r"(?i:\b(?:could|would|may) (?:also |still |well |perhaps )?(?:be|have|want|need|prefer|lead|cause|break|fail|lose|leak|result)\b)|^\W*TODO\b|\bTODO:",
+    )
 });
 
 static DEMANDS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
+    pattern(
         r"(?i)\b(?:(?:needs?|has|have|ought) to be|(?:should|must) (?:first |also )?be)\s+(\w+)",
     )
-    .expect("a valid pattern")
 });
 
 /// A line that a program logs about its own work.
 static LOG_LINE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r#"^\s*(?:\[(?i:info|debug|trace)\]|(?:INFO|DEBUG|TRACE)\b|(?i:info|debug|trace):)|(?i)^\s*\{.*"(?:level|severity)"\s*:\s*"(?:info|debug|trace)""#).expect("a valid pattern")
+    pattern(
+        r#"^\s*(?:\[(?i:info|debug|trace)\]|(?:INFO|DEBUG|TRACE)\b|(?i:info|debug|trace):)|(?i)^\s*\{.*"(?:level|severity)"\s*:\s*"(?:info|debug|trace)""#,
+    )
 });
 
 /// Counts things that the answer then names, as in `two points`.
 static COUNTED: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(one|two|three|four|five|some|several|a few|a couple of|[1-9]\d*)\s+(?:[\w-]+\s+)?(thing|point|issue|problem|note|question|remark|caveat|suggestion|nit|detail|concern|observation|comment)s?\b").expect("a valid pattern")
+    pattern(
+        r"(?i)\b(one|two|three|four|five|some|several|a few|a couple of|[1-9]\d*)\s+(?:[\w-]+\s+)?(thing|point|issue|problem|note|question|remark|caveat|suggestion|nit|detail|concern|observation|comment)s?\b",
+    )
 });
 
 const OF_A_PART: &[&str] = &[
@@ -347,7 +354,7 @@ fn sentence(text: &str, is_item: bool) -> Option<Sentence> {
             .trim_end_matches(['*', '_', '"', ')'])
             .ends_with(['?', '？']),
         is_cjk: shown.chars().any(is_cjk),
-        text: text.split_whitespace().collect::<Vec<_>>().join(" "),
+        text: fold(text),
         clauses,
         is_item,
         has_place,
@@ -389,10 +396,8 @@ fn without_quotes(text: String) -> String {
     QUOTED.replace_all(&text, "\u{a7}").into_owned()
 }
 
-static QUOTED: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r#""[^"]{1,120}"|“[^”]{1,120}”|„[^“]{1,120}“|«[^»]{1,120}»"#)
-        .expect("a valid pattern")
-});
+static QUOTED: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r#""[^"]{1,120}"|“[^”]{1,120}”|„[^“]{1,120}“|«[^»]{1,120}»"#));
 
 fn names_line(text: &str) -> bool {
     let lower = text.to_lowercase();
