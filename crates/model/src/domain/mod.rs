@@ -2,6 +2,7 @@
 //! serialised form. A later version of Glee must therefore not rename or remove fields, but can add optional
 //! fields.
 
+mod absent;
 mod advice;
 pub mod agents;
 pub mod agreement;
@@ -15,6 +16,7 @@ mod untrusted;
 pub mod watch;
 mod words;
 
+pub(crate) use absent::is_default;
 pub use advice::Advice;
 pub use agents::agent::Agent;
 pub use agents::failure::FailureKind;
@@ -77,8 +79,3 @@ pub use watch::{
     Trigger, Verdict, WatchPlan, WatchStatus,
 };
 pub(crate) use words::words;
-
-/// Whether a field of a recorded form is left out, because its absence says the same.
-pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
-}

@@ -4,7 +4,7 @@ use jiff::tz::TimeZone;
 use rusqlite::{Connection, params};
 
 use crate::history::columns::json;
-use crate::history::projections::execute;
+use crate::history::projections::execute::execute;
 use glee_model::domain::Usage;
 use glee_model::domain::event::{Event, EventKind, RunEvent};
 

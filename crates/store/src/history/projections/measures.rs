@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, ToSql, params};
 
 use crate::history::columns::json;
 use crate::history::projections::calls::{bounded, micros};
-use crate::history::projections::execute;
+use crate::history::projections::execute::execute;
 use crate::history::projections::problems::{Problems, STRONGER};
 use crate::history::stored_id::StoredId;
 use glee_model::domain::event::{

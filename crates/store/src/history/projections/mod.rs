@@ -2,7 +2,7 @@
 //! rebuild of the views from the events gives the same rows.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, Params, ToSql, params};
+use rusqlite::{Connection, ToSql, params};
 
 use glee_model::domain::event::{
     ConsensusEvent, DisputeEvent, Event, EventKind, ReviewEvent, RunEvent, WatchEvent,
@@ -10,9 +10,11 @@ use glee_model::domain::event::{
 use glee_model::domain::{Dispute, DisputeNumber, Finding, FindingId, KeyedAnswer, RunId};
 
 use crate::history::columns::{json, time};
+use crate::history::projections::execute::execute;
 use crate::history::stored_id::StoredId;
 
 pub mod calls;
+mod execute;
 pub mod measures;
 pub mod problems;
 
@@ -41,11 +43,6 @@ pub fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
     lists(db, event)?;
     calls::apply(db, event)?;
     measures::apply(db, event)
-}
-
-/// Runs a statement that changes rows.
-fn execute(db: &Connection, sql: &str, params: impl Params) -> rusqlite::Result<()> {
-    db.prepare_cached(sql)?.execute(params).map(drop)
 }
 
 fn lists(db: &Connection, event: &Event) -> rusqlite::Result<()> {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use crate::history::projections::execute;
+use crate::history::projections::execute::execute;
 use glee_model::domain::{DisputeNumber, FindingId, ProblemKey, RunId};
 
 pub(crate) struct Problems<'a> {

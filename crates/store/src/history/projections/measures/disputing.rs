@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension as _, params};
 
 use super::{Disputed, Measures, UNKNOWN};
-use crate::history::projections::execute;
+use crate::history::projections::execute::execute;
 use crate::history::projections::problems::Problems;
 use crate::history::stored_id::StoredId;
 use glee_model::domain::event::DisputeEvent;
