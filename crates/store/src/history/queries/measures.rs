@@ -267,13 +267,13 @@ impl Journal {
     }
 }
 
-/// Days are stored as text. The empty text means that the period is unlimited. The empty text sorts before every
-/// day.
 pub(super) fn known(row: &Row<'_>, index: usize) -> rusqlite::Result<Option<u64>> {
     let number: Option<i64> = row.get(index)?;
     Ok(number.map(i64::unsigned_abs))
 }
 
+/// Days are stored as text. The empty text means that the period is unlimited. The empty text sorts before every
+/// day.
 fn first_day(since: Option<Date>) -> String {
     since.map(|day| day.to_string()).unwrap_or_default()
 }
