@@ -13,7 +13,7 @@ use crate::run::attempts;
 use crate::run::error::RunError;
 use crate::run::resources::RunResources;
 use crate::run::runner;
-use crate::run::workflow::{Prepared, Rest, Step, Workflow};
+use crate::run::workflow::{Pending, Prepared, Rest, Step, Workflow};
 use glee_model::domain::event::{
     CallAnswer, CallId, DisputeEvent, Event, EventKind, Purpose, RunEvent,
 };
@@ -198,6 +198,14 @@ impl Workflow for AuditWorkflow {
             .resources
             .call(call, &self.sample.plan.judge, &[], task, again)?;
         Ok(Prepared::Call(Box::new(prepared)))
+    }
+
+    fn effect(&mut self, effect: &Infallible) -> Result<Option<Pending<Infallible>>, RunError> {
+        match *effect {}
+    }
+
+    fn prompt(&mut self, question: &Infallible) -> Option<Pending<Infallible>> {
+        match *question {}
     }
 
     fn take(&mut self, input: Infallible, _is_stopped: bool) -> Result<bool, RunError> {

@@ -117,6 +117,10 @@ impl Workflow for ConsensusWorkflow {
         Ok(Prepared::Call(Box::new(prepared)))
     }
 
+    fn effect(&mut self, (): &()) -> Result<Option<Pending<Answered>>, RunError> {
+        Ok(None)
+    }
+
     fn prompt(&mut self, asked: &Asked) -> Option<Pending<Answered>> {
         let asked = match asked {
             Asked::Decision => {

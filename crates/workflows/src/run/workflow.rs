@@ -63,13 +63,9 @@ pub trait Workflow: Sized {
     /// Prepares a call. The runner sets the call's limits.
     fn request(&mut self, call: &CallId) -> Result<Prepared, RunError>;
     /// Performs an effect at once, or returns a future that performs the effect.
-    fn effect(&mut self, _effect: &Self::Effect) -> Result<Option<Pending<Self::Input>>, RunError> {
-        Ok(None)
-    }
+    fn effect(&mut self, effect: &Self::Effect) -> Result<Option<Pending<Self::Input>>, RunError>;
     /// Asks a person. Returns `None` if no person can be asked now.
-    fn prompt(&mut self, _question: &Self::Question) -> Option<Pending<Self::Input>> {
-        None
-    }
+    fn prompt(&mut self, question: &Self::Question) -> Option<Pending<Self::Input>>;
     /// Records an input. Returns true if the run has to stop.
     fn take(&mut self, input: Self::Input, is_stopped: bool) -> Result<bool, RunError>;
     fn finish(&mut self) -> Result<(), RunError>;

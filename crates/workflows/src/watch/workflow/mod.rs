@@ -207,6 +207,10 @@ impl Workflow for WatchWorkflow {
         Ok(None)
     }
 
+    fn prompt(&mut self, (): &()) -> Option<Pending<WatchInput>> {
+        None
+    }
+
     fn take(&mut self, input: WatchInput, is_stopped: bool) -> Result<bool, RunError> {
         match input {
             WatchInput::Stop => self.handle.stop(),
