@@ -1,8 +1,8 @@
 //! Compares two sets of settings: what does one of them loosen about a review?
 //!
 //! A setting loosens a review if, with the setting, less is reviewed, or a finding is closed more easily. A setting
-//! that only costs more or takes longer loosens nothing. Every key is named below without `..`, so a new key does not
-//! compile until somebody has decided whether it loosens a review.
+//! that only costs more or takes longer loosens nothing, nor does one that stops a review early: that review is
+//! incomplete, and never clean. The tests fail until somebody has decided about a new key.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -12,135 +12,61 @@ use glee_model::domain::{Agent, Loosened, Role, Route, Severity, Tag};
 use glee_model::rules::review::mandatory::is_mandatory;
 use glee_store::config::choices::{Demonstrations, Escalation, OlderFindings, PrMode, Validate};
 use glee_store::config::schema::values::GuidelineChoice;
-use glee_store::config::settings::{
-    Advisories, Budget, Consensus, Fix, Issues, Judge, Limits, MaxAge, NotifySettings, OnDispute,
-    Opinions, PrSettings, ProjectSettings, Redaction, ReviewSettings, Rulings, Settings,
-    UiSettings, WatchSettings,
-};
+use glee_store::config::settings::{MaxAge, ReviewSettings, Settings};
 
 /// Returns what the settings `now` loosen against the settings `than`. The list is empty if a review with `now` is at
 /// least as strict.
 pub fn loosened(now: &Settings, than: &Settings) -> Vec<Loosened> {
-    let Settings {
-        version: _,
-        project: ProjectSettings { id: _ },
-        // The agents that a review asks are compared below.
-        agents: _,
-        review,
-        rulings: Rulings { max_age },
-        advisories: Advisories { path, url },
-        sandbox,
-        redaction: Redaction {
-            secrets,
-            block_private_keys,
-        },
-        // A watch is no review of a change.
-        watch:
-            WatchSettings {
-                agents: _,
-                reviewers: _,
-                debounce: _,
-                idle_review: _,
-                pause: _,
-                clarify_timeout: _,
-                focus_areas: _,
-                max_words: _,
-                arbitrate: _,
-                notify: _,
-            },
-        // At a limit, a review is incomplete, and never clean.
-        budget:
-            Budget {
-                tokens: _,
-                usd: _,
-                ci_usd: _,
-                month_usd: _,
-                request_usd: _,
-                calls: _,
-                duration: _,
-                demonstrations,
-            },
-        limits:
-            Limits {
-                call_timeout: _,
-                first_output_timeout: _,
-                idle_timeout: _,
-                max_output_size: _,
-                max_line_size: _,
-                kill_grace: _,
-                retries: _,
-                backoff: _,
-            },
-        notify:
-            NotifySettings {
-                after: _,
-                terminal: _,
-                command: _,
-            },
-        ui: UiSettings {
-            pager: _,
-            hyperlink: _,
-        },
-        pr:
-            PrSettings {
-                mode,
-                author_may_rule,
-                max_comments: _,
-                comment_on: _,
-                replies_object: _,
-                drafts,
-            },
-        server: _,
-    } = now;
     let mut found = Found::default();
     // An advisory can lower the severity of a finding, and a missing one can no longer raise it.
     found.add(
-        *path != than.advisories.path || *url != than.advisories.url,
+        now.advisories != than.advisories,
         "advisories",
         "other advisories are consulted",
     );
     found.add(
-        *sandbox < than.sandbox,
+        now.sandbox < than.sandbox,
         "sandbox",
         "reviewers and judges run in a weaker sandbox",
     );
     found.add(
-        !secrets && than.redaction.secrets,
+        !now.redaction.secrets && than.redaction.secrets,
         "redaction.secrets",
         "secrets are sent to agents",
     );
     found.add(
-        !block_private_keys && than.redaction.block_private_keys,
+        !now.redaction.block_private_keys && than.redaction.block_private_keys,
         "redaction.block_private_keys",
         "private keys are sent to agents",
     );
     found.add(
-        demonstrations.unwrap_or(u64::MAX) < than.budget.demonstrations.unwrap_or(u64::MAX),
+        now.budget.demonstrations.unwrap_or(u64::MAX)
+            < than.budget.demonstrations.unwrap_or(u64::MAX),
         "budget.demonstrations",
         "fewer demonstrations of findings are run",
     );
     found.add(
-        *mode == PrMode::Warn && than.pr.mode == PrMode::Enforce,
+        now.pr.mode == PrMode::Warn && than.pr.mode == PrMode::Enforce,
         "pr.mode",
         "the check on a pull request never fails",
     );
     found.add(
-        !drafts && than.pr.drafts,
+        !now.pr.drafts && than.pr.drafts,
         "pr.drafts",
         "a draft is not reviewed",
     );
     found.add(
-        *author_may_rule && !than.pr.author_may_rule,
+        now.pr.author_may_rule && !than.pr.author_may_rule,
         "pr.author_may_rule",
         "the author of a change may rule on it",
     );
     of_review(
         &mut found,
-        review,
+        &now.review,
         &than.review,
         asked(now, Role::Reviewer).len(),
     );
-    of_ages(&mut found, max_age, &than.rulings.max_age);
+    of_ages(&mut found, &now.rulings.max_age, &than.rulings.max_age);
     of_agents(&mut found, now, than);
     found.0
 }
@@ -157,57 +83,13 @@ impl Found {
 }
 
 fn of_review(found: &mut Found, now: &ReviewSettings, than: &ReviewSettings, asked: usize) {
-    let ReviewSettings {
-        opinions: Opinions {
-            mandatory: _,
-            optional: _,
-        },
-        issues: Issues {
-            mandatory: _,
-            optional: _,
-        },
-        // The reviewers that are asked are compared in `of_agents`.
-        reviewers: _,
-        rounds: _,
-        recheck,
-        reuse: _,
-        quorum,
-        fix: Fix { scope },
-        verify,
-        demonstrations,
-        runners,
-        jobs: _,
-        confirm_above: _,
-        confirm_above_usd: _,
-        max_file_size,
-        skipped,
-        older,
-        max_shard_size: _,
-        context: _,
-        guidelines,
-        language: _,
-        compare: _,
-        debate: _,
-        consensus: Consensus { policy, validate },
-        on_dispute: OnDispute {
-            prompt_user,
-            default,
-        },
-        judge:
-            Judge {
-                // The judges that rule are compared in `of_agents`.
-                panel: _,
-                escalate_to,
-                require_evidence,
-            },
-    } = now;
     of_tags(found, now, than);
     found.add(
-        !recheck && than.recheck,
+        !now.recheck && than.recheck,
         "review.recheck",
         "no reviewer checks a fix",
     );
-    let [needed, needed_then] = [*quorum, than.quorum].map(|quorum| {
+    let [needed, needed_then] = [now.quorum, than.quorum].map(|quorum| {
         quorum.map_or(usize::MAX, |quorum| {
             usize::try_from(quorum).unwrap_or(usize::MAX)
         })
@@ -218,28 +100,32 @@ fn of_review(found: &mut Found, now: &ReviewSettings, than: &ReviewSettings, ask
         format!("{needed} of {asked} reviewers suffice"),
     );
     found.add(
-        *scope < than.fix.scope,
+        now.fix.scope < than.fix.scope,
         "review.fix.scope",
         "a coder may edit files that no finding names",
     );
     for command in than
         .verify
         .iter()
-        .filter(|command| !verify.contains(command))
+        .filter(|command| !now.verify.contains(command))
     {
         let text = format!("`{}` is not run after a fix", command.join(" "));
         found.add(true, "review.verify", text);
     }
     found.add(
-        *demonstrations == Demonstrations::Off && than.demonstrations != Demonstrations::Off,
+        now.demonstrations == Demonstrations::Off && than.demonstrations != Demonstrations::Off,
         "review.demonstrations",
         "no demonstration of a finding is run",
     );
     for (name, runner) in &than.runners {
         let text = format!("demonstrations with the runner `{name}` are not run as before");
-        found.add(runners.get(name) != Some(runner), "review.runners", text);
+        found.add(
+            now.runners.get(name) != Some(runner),
+            "review.runners",
+            text,
+        );
     }
-    let is_dropped = match (guidelines, &than.guidelines) {
+    let is_dropped = match (&now.guidelines, &than.guidelines) {
         (_, GuidelineChoice::Off) => false,
         (GuidelineChoice::Files(now), GuidelineChoice::Files(than)) => {
             than.iter().any(|file| !now.contains(file))
@@ -252,19 +138,22 @@ fn of_review(found: &mut Found, now: &ReviewSettings, than: &ReviewSettings, ask
         "some of the project's guidelines are not sent",
     );
     found.add(
-        *max_file_size < than.max_file_size,
+        now.max_file_size < than.max_file_size,
         "review.max_file_size",
-        format!("files above {max_file_size} bytes are not reviewed as a whole"),
+        format!(
+            "files above {} bytes are not reviewed as a whole",
+            now.max_file_size
+        ),
     );
     found.add(
-        *skipped < than.skipped,
+        now.skipped < than.skipped,
         "review.skipped",
         "files that could not be reviewed are only noted",
     );
     found.add(
-        *older < than.older,
+        now.older < than.older,
         "review.older",
-        match older {
+        match now.older {
             OlderFindings::Hide => "findings older than the change are hidden",
             OlderFindings::Show | OlderFindings::Block => {
                 "findings older than the change do not block"
@@ -272,32 +161,35 @@ fn of_review(found: &mut Found, now: &ReviewSettings, than: &ReviewSettings, ask
         },
     );
     found.add(
-        *policy != than.consensus.policy,
+        now.consensus.policy != than.consensus.policy,
         "review.consensus.policy",
         "findings of several reviewers are combined by another policy",
     );
     found.add(
-        *validate == Validate::Judge && than.consensus.validate == Validate::Off,
+        now.consensus.validate == Validate::Judge && than.consensus.validate == Validate::Off,
         "review.consensus.validate",
         "the judge may dismiss a finding before anybody objects",
     );
     found.add(
-        !prompt_user && than.on_dispute.prompt_user,
+        !now.on_dispute.prompt_user && than.on_dispute.prompt_user,
         "review.on_dispute.prompt_user",
         "nobody is asked about a dispute",
     );
     found.add(
-        ease(*default) > ease(than.on_dispute.default),
+        ease(now.on_dispute.default) > ease(than.on_dispute.default),
         "review.on_dispute.default",
-        format!("the default for disputes is `{}`", default.as_str()),
+        format!(
+            "the default for disputes is `{}`",
+            now.on_dispute.default.as_str()
+        ),
     );
     found.add(
-        *escalate_to == Escalation::Discard && than.judge.escalate_to == Escalation::Human,
+        now.judge.escalate_to == Escalation::Discard && than.judge.escalate_to == Escalation::Human,
         "review.judge.escalate_to",
         "a finding is discarded if the judge is uncertain",
     );
     found.add(
-        !require_evidence && than.judge.require_evidence,
+        !now.judge.require_evidence && than.judge.require_evidence,
         "review.judge.require_evidence",
         "the judge may dismiss without evidence",
     );
@@ -330,23 +222,14 @@ fn of_tags(found: &mut Found, now: &ReviewSettings, than: &ReviewSettings) {
 /// A ruling that closes a finding loosens if it applies for longer, and one that enforces a finding if it applies for
 /// a shorter time.
 fn of_ages(found: &mut Found, now: &MaxAge, than: &MaxAge) {
-    let MaxAge {
-        enforced,
-        refuted,
-        discarded,
-        accepted_risk,
-        deferred,
-        duplicate,
-        not_mandatory,
-    } = now;
     let age = |age: Option<Duration>| age.unwrap_or(Duration::MAX);
     let closing = [
-        ("refuted", *refuted, than.refuted),
-        ("discarded", *discarded, than.discarded),
-        ("accepted_risk", *accepted_risk, than.accepted_risk),
-        ("deferred", *deferred, than.deferred),
-        ("duplicate", *duplicate, than.duplicate),
-        ("not_mandatory", *not_mandatory, than.not_mandatory),
+        ("refuted", now.refuted, than.refuted),
+        ("discarded", now.discarded, than.discarded),
+        ("accepted_risk", now.accepted_risk, than.accepted_risk),
+        ("deferred", now.deferred, than.deferred),
+        ("duplicate", now.duplicate, than.duplicate),
+        ("not_mandatory", now.not_mandatory, than.not_mandatory),
     ];
     for (name, now, than) in closing {
         found.add(
@@ -356,7 +239,7 @@ fn of_ages(found: &mut Found, now: &MaxAge, than: &MaxAge) {
         );
     }
     found.add(
-        age(*enforced) < age(than.enforced),
+        age(now.enforced) < age(than.enforced),
         "rulings.max_age.enforced",
         "rulings that enforce a finding apply for a shorter time",
     );
@@ -452,7 +335,7 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use glee_store::config::{self, ConfigSources};
+    use glee_store::config::{self, ConfigSources, schema};
 
     /// The settings of a project with this configuration, for a user with a reviewer, a judge and a coder.
     fn settings(project: &str) -> Settings {
@@ -690,9 +573,14 @@ mod tests {
                 &["reviewers and judges run in a weaker sandbox"],
             ),
             (
-                "rulings: {max_age: {refuted: 30d}}",
+                "rulings: {max_age: {refuted: 30d, discarded: 1d, accepted_risk: 1d, deferred: 1d}}",
+                "rulings: {max_age: {accepted_risk: 2d}}",
+                &["rulings that close a finding apply for longer"; 4],
+            ),
+            (
+                "rulings: {max_age: {duplicate: 30d, not_mandatory: 1d}}",
                 "",
-                &["rulings that close a finding apply for longer"],
+                &["rulings that close a finding apply for longer"; 2],
             ),
             (
                 "",
@@ -750,6 +638,8 @@ mod tests {
                 &[],
             ),
         ];
+        // A key, or the section that it is reported with.
+        let mut loosening = BTreeSet::new();
         for (than, now, expected) in rows {
             let found = loosened(&settings(now), &settings(than));
             let texts: Vec<&str> = found
@@ -757,6 +647,88 @@ mod tests {
                 .map(|loosened| loosened.text.as_str())
                 .collect();
             assert_eq!(texts, *expected, "{than:?} -> {now:?}");
+            loosening.extend(found.into_iter().map(|loosened| loosened.what));
         }
+        // A project's file cannot set these to anything that is less strict than the default.
+        for key in [
+            "redaction.secrets",
+            "redaction.block_private_keys",
+            "review.judge.require_evidence",
+        ] {
+            let now = schema::typed([(key.to_owned(), false.into())]).unwrap();
+            let found = loosened(&now, &Settings::default());
+            assert_eq!(found.len(), 1, "{key}: {found:?}");
+            loosening.extend(found.into_iter().map(|loosened| loosened.what));
+        }
+        let loosens = |key: &str| {
+            let section = key.split_once('.').map_or(key, |(section, _)| section);
+            loosening.contains(key) || loosening.contains(section)
+        };
+        let undecided: Vec<&str> = schema::KEYS
+            .iter()
+            .map(|key| key.name.as_str())
+            .filter(|key| loosens(key) == LOOSEN_NOTHING.contains(key))
+            .collect();
+        assert!(
+            undecided.is_empty(),
+            "say whether these keys loosen a review, in `loosened` and a row above, or in `LOOSEN_NOTHING`: {undecided:?}"
+        );
     }
+
+    /// The keys that loosen nothing.
+    const LOOSEN_NOTHING: &[&str] = &[
+        "version",
+        "project.id",
+        // A tag that these name is reported with the list of mandatory tags.
+        "review.opinions.optional",
+        "review.issues.optional",
+        "review.rounds",
+        "review.reuse",
+        "review.jobs",
+        "review.confirm_above",
+        "review.confirm_above_usd",
+        "review.max_shard_size",
+        "review.context",
+        "review.language",
+        "review.compare",
+        "review.debate",
+        // The judges that rule are compared as agents.
+        "review.judge.panel",
+        // A watch is no review of a change.
+        "watch.agents",
+        "watch.reviewers",
+        "watch.debounce",
+        "watch.idle_review",
+        "watch.pause",
+        "watch.clarify_timeout",
+        "watch.focus_areas",
+        "watch.max_words",
+        "watch.arbitrate",
+        "watch.notify",
+        // At a limit, a review is incomplete, and never clean.
+        "budget.tokens",
+        "budget.usd",
+        "budget.ci_usd",
+        "budget.month_usd",
+        "budget.request_usd",
+        "budget.calls",
+        "budget.duration",
+        "limits.call_timeout",
+        "limits.first_output_timeout",
+        "limits.idle_timeout",
+        "limits.max_output_size",
+        "limits.max_line_size",
+        "limits.kill_grace",
+        "limits.retries",
+        "limits.backoff",
+        "notify.after",
+        "notify.terminal",
+        "notify.command",
+        "ui.pager",
+        "ui.hyperlink",
+        "pr.max_comments",
+        "pr.comment_on",
+        "pr.replies_object",
+        "server",
+    ];
 }
