@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use glee_model::domain::event::{EventKind, RunEvent};
 use glee_model::domain::{ExitReason, RunId};
 use glee_store::history::Journal;
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 use crate::disputes::{self, RUN};
 use crate::support::Sandbox;
@@ -966,9 +967,17 @@ echo "GLEE-REVIEW-END nonce=$GLEE_NONCE findings=0"
     );
 }
 
+/// The tests of a process hold more connections together than many systems let it open unless it asks.
+fn allow_open_files() {
+    let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).expect("a limit");
+    let wanted = soft.max(4_096).min(hard);
+    setrlimit(Resource::RLIMIT_NOFILE, wanted, hard).expect("more open files");
+}
+
 /// Has `readers` browsers follow a run while another process records `events` events in parts, and `idle` browsers that
 /// read nothing. Returns how many MiB the server grew at most.
 fn crowd(readers: usize, idle: usize, events: usize) -> u64 {
+    allow_open_files();
     let sandbox = disputes::sandbox();
     let mut journal = Journal::open(&disputes::database(&sandbox)).expect("a history");
     notices(
@@ -1029,6 +1038,7 @@ fn two_hundred_readers_follow_ten_thousand_events_in_bounded_memory() {
 
 #[test]
 fn more_readers_than_allowed_are_refused() {
+    allow_open_files();
     let sandbox = disputes::sandbox();
     let server = Server::start(&sandbox, &[]);
     let readers: Vec<Events> = (0..256)
@@ -1053,6 +1063,7 @@ fn more_readers_than_allowed_are_refused() {
 
 #[test]
 fn connections_of_others_do_not_keep_the_owner_out() {
+    allow_open_files();
     let sandbox = disputes::sandbox();
     let server = Server::start(&sandbox, &[]);
     let mut reader = server.follow(RUN, &[]);

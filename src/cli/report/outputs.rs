@@ -132,15 +132,16 @@ fn both(one: Format, other: Format, place: &str) -> CommandError {
 fn writable(format: Format, folder: &Path, file: &Path) -> Result<PathBuf, CommandError> {
     let named = |error: io::Error| CommandError::caused(cannot_write(format, file), error);
     let path = folder.join(file);
+    if is_stream(&path) {
+        // The pipe behind `/dev/stderr` or `/dev/fd/63` has no path that could be resolved.
+        return Ok(path.canonicalize().unwrap_or(path));
+    }
     if let Ok(existing) = path.canonicalize() {
         if existing.is_dir() {
             return Err(named(io::ErrorKind::IsADirectory.into()).hint(format!(
                 "give the path of a file in the folder, as in `--format {}=FOLDER/FILE`",
                 format.as_str()
             )));
-        }
-        if is_stream(&existing) {
-            return Ok(existing);
         }
         temporary(&existing).map_err(named)?;
         return Ok(existing);
