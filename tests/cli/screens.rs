@@ -101,6 +101,7 @@ fn lists_without_records() {
             &["agents"],
             &["runs"],
             &["runs", "show"],
+            &["findings"],
             &["disputes"],
             &["disputes", "check"],
             &["consensus"],

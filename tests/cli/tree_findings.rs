@@ -35,7 +35,10 @@ fn review(sandbox: &Sandbox) -> String {
 #[test]
 fn edits_move_and_close_findings_and_the_newest_run_decides() {
     let sandbox = project();
-    assert_eq!(sandbox.glee(&["findings"]).stdout, "No open findings.\n");
+    assert_eq!(
+        sandbox.glee(&["findings"]).stdout,
+        "No findings yet: nothing was reviewed.\n"
+    );
     let first = review(&sandbox);
     let all = [
         "app.py:2 open open",

@@ -262,7 +262,10 @@ fn a_role_sees_and_does_what_is_its_own() {
     assert_eq!(ann.glee(&["review", "--no-input"]).code, 1);
     // The same repository in another tenant is another one.
     let ben = machine_of("ben");
-    assert_eq!(ben.glee(&["findings"]).stdout, "No open findings.\n");
+    assert_eq!(
+        ben.glee(&["findings"]).stdout,
+        "No findings yet: nothing was reviewed.\n"
+    );
     assert_eq!(
         json(&ben.glee(&["runs", "--all", "--json"])),
         serde_json::json!([])

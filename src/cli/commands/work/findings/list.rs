@@ -15,6 +15,7 @@ use crate::cli::style::{self, Color, Style};
 use glee_model::domain::{ExitReason, FindingState, Location};
 use glee_protocol::{secrets, text::printable};
 use glee_store::config::settings::Settings;
+use glee_store::history::queries::rows::RunRow;
 use glee_store::history::store::Journal;
 use glee_workflows::review::recorded::view::Recorded;
 use glee_workflows::review::{Standing, TreeFinding, TreeQuery};
@@ -89,7 +90,11 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         );
     }
     let viewer = Viewer::new(globals, false);
-    let mut text = summary(&listing, &args.filter);
+    let newest = match &journal {
+        Some(journal) => journal.runs(Some(1))?.pop(),
+        None => None,
+    };
+    let mut text = summary(&listing, &args.filter, newest.as_ref());
     if !listing.findings.is_empty() {
         text = format!(
             "{}\n{text}",
@@ -101,9 +106,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             )
         );
     }
-    if let Some(journal) = &journal {
-        text.extend(incomplete(journal)?);
-    }
+    text.extend(newest.as_ref().and_then(incomplete));
     viewer.show(&text)?;
     if let Some(TreeFinding { settled, .. }) = listing.findings.first() {
         globals.say(format!(
@@ -220,22 +223,23 @@ pub(crate) fn state(finding: &TreeFinding) -> String {
 }
 
 /// Says that the newest run did not review everything: without that, no open finding would look like a clean review.
-fn incomplete(journal: &Journal) -> Result<Option<String>, CommandError> {
-    let newest = journal.runs(Some(1))?.pop();
+fn incomplete(newest: &RunRow) -> Option<String> {
     let ends = [
         ExitReason::Clean,
         ExitReason::FindingsOpen,
         ExitReason::DisputeOpen,
     ];
-    let row = newest.filter(|row| row.exit.is_none_or(|exit| !ends.contains(&exit)));
-    Ok(row.map(|row| {
-        let run = row.run.short();
-        let how = lookup::ended(&row);
-        format!("The newest review is not complete ({how}): `glee runs show {run}`\n")
-    }))
+    if newest.exit.is_some_and(|exit| ends.contains(&exit)) {
+        return None;
+    }
+    let run = newest.run.short();
+    let how = lookup::ended(newest);
+    Some(format!(
+        "The newest review is not complete ({how}): `glee runs show {run}`\n"
+    ))
 }
 
-fn summary(listing: &Listing, filter: &FindingFilter) -> String {
+fn summary(listing: &Listing, filter: &FindingFilter, newest: Option<&RunRow>) -> String {
     let open: Vec<&TreeFinding> = listing
         .findings
         .iter()
@@ -255,6 +259,7 @@ fn summary(listing: &Listing, filter: &FindingFilter) -> String {
     };
     match open.len() {
         0 if listing.hidden > 0 => format!("No finding matches{hidden}.\n"),
+        0 if newest.is_none() => "No findings yet: nothing was reviewed.\n".to_owned(),
         0 => "No open findings.\n".to_owned(),
         open => format!(
             "{}, {mandatory} mandatory{hidden}.\n",
