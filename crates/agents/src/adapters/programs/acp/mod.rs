@@ -185,7 +185,11 @@ fn parse_update(parsed: &mut ParsedOutput, update: &Value) {
             parsed.piece(string(update, "/content/text"));
         }
         "tool_call" | "tool_call_update" => parse_tool(parsed, update),
-        "usage_update" => parsed.usage.usd = update["cost"]["amount"].as_f64().or(parsed.usage.usd),
+        // A program that does not know the price of a model says 0.
+        "usage_update" => {
+            let cost = update["cost"]["amount"].as_f64().filter(|usd| *usd > 0.0);
+            parsed.usage.usd = cost.or(parsed.usage.usd);
+        }
         _ => {}
     }
 }
@@ -250,6 +254,27 @@ mod readings {
             (read.usage.input_tokens, read.usage.output_tokens),
             (Some(11), Some(7))
         );
+    }
+
+    #[test]
+    fn a_cost_of_nothing_is_no_known_cost() {
+        let costs = |amount: &str| {
+            format!(
+                r#"{{"method":"session/update","params":{{"update":{{"sessionUpdate":"usage_update","cost":{{"amount":{amount}}}}}}}}}"#
+            )
+        };
+        let rows = [
+            (&["0.0"] as &[&str], None),
+            (&["0.25"], Some(0.25)),
+            (&["0.25", "0"], Some(0.25)),
+        ];
+        for (amounts, usd) in rows {
+            let mut lines = vec![SESSION.to_owned(), chunk("END")];
+            lines.extend(amounts.iter().map(|amount| costs(amount)));
+            lines.push(stop("end_turn"));
+            let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+            assert_eq!(reading(&lines, Some(0), "").usage.usd, usd, "{amounts:?}");
+        }
     }
 
     #[test]

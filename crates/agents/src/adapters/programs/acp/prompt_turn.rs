@@ -43,11 +43,11 @@ impl PromptTurn {
     }
 
     /// Returns the session mode that Glee has to set, so that the agent asks for permission. Returns `None` if
-    /// the agent already uses the mode, or supports no such mode.
-    fn mode(&self, session: &NewSessionResponse) -> Option<String> {
+    /// the agent already uses the mode, or supports no such mode. In its own mode, codex asks a model about each edit.
+    pub(super) fn mode(&self, session: &NewSessionResponse) -> Option<String> {
         let modes = session.modes.as_ref()?;
         let wanted: &[&str] = if self.role == Role::Coder {
-            &["default"]
+            &["default", "workspace-write"]
         } else {
             &["read-only", "default"]
         };

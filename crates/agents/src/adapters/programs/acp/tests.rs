@@ -230,6 +230,31 @@ async fn a_reviewer_reads_and_a_judge_does_nothing() {
     assert!(!root.join("new").exists());
 }
 
+#[test]
+fn a_mode_that_asks_is_chosen() {
+    // The modes of codex-acp 2.6.0, and of a program that has none of them.
+    let codex = ["read-only", "workspace-write", "agent", "agent-full-access"];
+    let rows = [
+        (Role::Coder, codex.as_slice(), Some("workspace-write")),
+        (Role::Reviewer, &codex, Some("read-only")),
+        (Role::Coder, &["auto", "yolo"], None),
+        (Role::Coder, &[], None),
+    ];
+    for (role, modes, expected) in rows {
+        let turn = PromptTurn {
+            role,
+            root: "/".into(),
+            prompt: String::new(),
+        };
+        let modes: Vec<SessionMode> = modes
+            .iter()
+            .map(|mode| SessionMode::new(*mode, *mode))
+            .collect();
+        let session = NewSessionResponse::new("s1").modes(SessionModeState::new("agent", modes));
+        assert_eq!(turn.mode(&session).as_deref(), expected, "{role}");
+    }
+}
+
 #[tokio::test]
 async fn a_conversation_that_is_stopped_is_cancelled() {
     let folder = tempfile::tempdir().unwrap();
