@@ -74,7 +74,10 @@ echo "GLEE-REVIEW-END nonce=$GLEE_NONCE findings=$found"
 "#;
 
 fn project(reader: &str) -> Sandbox {
-    let sandbox = Sandbox::new();
+    with_reader(Sandbox::new(), reader)
+}
+
+fn with_reader(sandbox: Sandbox, reader: &str) -> Sandbox {
     sandbox.git_init();
     sandbox.write("a.py", "one = 1\n").program("reader", reader);
     let config = sandbox.user_config();
@@ -311,5 +314,32 @@ fn a_reviewer_changes_no_permissions_outside_the_tree_where_there_are_namespaces
             way.len() > 1,
             "{way:?}: {doctor}"
         );
+    }
+}
+
+#[test]
+fn a_reviewer_works_in_shared_memory_where_the_tree_is_there() {
+    let memory = Path::new("/dev/shm");
+    for way in ways() {
+        let sandbox = with_reader(Sandbox::local_in(memory), READER);
+        write(&sandbox.home().join("notes.txt"));
+        let outside = tempfile::NamedTempFile::new_in(memory).expect("a file");
+        let names = ["a.py", "../home/notes.txt", "../state/kept"];
+        write(&sandbox.state().join("kept"));
+        let mut list = Vec::from(names.map(|name| sandbox.root().join(name).display().to_string()));
+        assert_eq!(read(&sandbox, way, &list), list[..1], "{way:?}");
+        // Nothing is written there either, and the other code is no answer that is known.
+        sandbox.write("a.py", "two = 2\n");
+        list.push(outside.path().display().to_string());
+        sandbox.program(
+            "reader",
+            "#!/bin/sh\ncat >/dev/null\nfor f in $(cat \"${0%/*}/list\"); do echo bad >\"$f\"; done\n\
+             echo \"GLEE-REVIEW-END nonce=$GLEE_NONCE findings=0\"\n",
+        );
+        assert_eq!(read(&sandbox, way, &list), [""; 0]);
+        for file in &list {
+            let text = fs::read_to_string(file).expect("text");
+            assert!(!text.contains("bad"), "{way:?} {file}");
+        }
     }
 }

@@ -93,7 +93,12 @@ impl Sandbox {
     /// A sandbox whose history is a file also where `GLEE_TEST_SERVER` names a server, for tests of the file itself and of
     /// folders that machines cannot recognise.
     pub(crate) fn local() -> Self {
-        let folder = tempfile::tempdir().expect("a temporary folder");
+        Self::local_in(&std::env::temp_dir())
+    }
+
+    /// The same in another folder.
+    pub(crate) fn local_in(above: &Path) -> Self {
+        let folder = tempfile::tempdir_in(above).expect("a temporary folder");
         let base = folder.path().canonicalize().expect("a temporary folder");
         for name in ["project", "home", "state", "bin"] {
             fs::create_dir(base.join(name)).expect("a fresh folder");

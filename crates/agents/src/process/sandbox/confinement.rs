@@ -9,6 +9,11 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) const SHARED_MEMORY: &str = "/dev/shm";
 
+/// Whether what is at a path takes no space and is written on a read-only mount, too.
+pub(crate) fn is_device(path: &Path) -> bool {
+    path.starts_with("/dev") && !path.starts_with(SHARED_MEMORY)
+}
+
 /// What a read-only agent never writes to.
 #[derive(Clone, Debug, Default)]
 pub struct Guarded {

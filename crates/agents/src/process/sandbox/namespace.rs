@@ -20,7 +20,7 @@ use nix::unistd::{getegid, geteuid};
 
 use super::{network, sockets};
 use crate::Confinement;
-use crate::process::sandbox::confinement::{Hold, SHARED_MEMORY, Surroundings};
+use crate::process::sandbox::confinement::{Hold, SHARED_MEMORY, Surroundings, is_device};
 use glee_workspace::git::path_bytes;
 
 /// If Glee's binary gets this hidden first argument, the binary only tests whether namespaces work, and then
@@ -74,7 +74,13 @@ pub(super) fn enter(confinement: &Confinement, temporary: &Path) -> Surroundings
     let cache = confinement.cache.as_ref().map(PathBuf::from);
     let cache = cache
         .filter(|cache| !temporary.starts_with(cache) && cover(cache, temporary, &own).is_ok());
-    let has_memory = Path::new(SHARED_MEMORY).is_dir() && empty(Path::new(SHARED_MEMORY)).is_ok();
+    let memory = Path::new(SHARED_MEMORY);
+    // Who works in `/dev/shm`, where a tree or `TMPDIR` can be, needs what is there.
+    let here = std::env::current_dir().unwrap_or_default();
+    let open = confinement.open.iter().map(Path::new);
+    let mut needed = open.chain(own.iter().copied()).chain([temporary, &here]);
+    let is_needed = needed.any(|path| path.starts_with(memory));
+    let has_memory = !is_needed && memory.is_dir() && empty(memory).is_ok();
     for socket in sockets
         .iter()
         .filter(|socket| !own.iter().any(|own| socket.starts_with(own)))
@@ -165,10 +171,7 @@ pub(crate) fn hurry() {
 /// capability to mount. A descendant can create a new namespace, but the mounts in the new namespace are locked.
 /// Unlike Landlock, read-only mounts do not keep a program from creating a sandbox.
 pub fn make_read_only<'a>(writable: impl Iterator<Item = &'a Path>) -> bool {
-    // Devices are writable even on a read-only mount.
-    let writable = writable.filter(|path| {
-        path.exists() && !(path.starts_with("/dev") && *path != Path::new(SHARED_MEMORY))
-    });
+    let writable = writable.filter(|path| path.exists() && !is_device(path));
     remount(&writable.collect::<Vec<_>>()).is_ok()
 }
 

@@ -12,7 +12,7 @@ use nix::sys::resource::{Resource, setrlimit};
 use nix::unistd::{Pid, geteuid};
 
 use super::descendants::children;
-use crate::process::sandbox::confinement::{Allowance, SHARED_MEMORY, Scarce};
+use crate::process::sandbox::confinement::{Allowance, Scarce, is_device};
 
 /// The time between two measurements.
 pub(super) const TICK: Duration = Duration::from_millis(50);
@@ -54,9 +54,8 @@ pub(super) struct Meter {
 impl Meter {
     /// `writable` are the files and folders to which the program can write.
     pub(super) fn new<'a>(allowance: Allowance, writable: impl Iterator<Item = &'a Path>) -> Self {
-        let shared = Path::new(SHARED_MEMORY);
         let folders = writable
-            .filter(|path| path.is_dir() && (*path == shared || !path.starts_with("/dev")))
+            .filter(|path| path.is_dir() && !is_device(path))
             .map(Path::to_owned);
         let mut meter = Self {
             allowance,
