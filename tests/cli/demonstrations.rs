@@ -26,7 +26,10 @@ pub(crate) fn block(path: &str, code: &str) -> String {
 
 impl Shop {
     pub(crate) fn new() -> Self {
-        let sandbox = Sandbox::new();
+        Self::of(Sandbox::new())
+    }
+
+    fn of(sandbox: Sandbox) -> Self {
         sandbox.git_init();
         sandbox
             .write("shop/__init__.py", "")
@@ -152,6 +155,17 @@ fn a_test_that_fails_before_and_passes_after_closes_nothing_alone_and_is_shown_e
     let replayed = shop.glee(&["runs", "replay", "last"]);
     assert_eq!(replayed.code, 0, "{replayed}");
     assert!(replayed.stdout.contains("fixed"), "{replayed}");
+}
+
+#[test]
+fn a_test_runs_where_all_is_in_shared_memory() {
+    let memory = "/dev/shm";
+    let mut sandbox = Sandbox::local_in(memory.as_ref());
+    sandbox.env("TMPDIR", memory);
+    let shop = Shop::of(sandbox);
+    let output = shop.glee(&["review", "shop", "--fix", "--no-input"]);
+    assert_eq!(output.code, 0, "{output}");
+    assert_eq!(shop.shown(), "passes_after");
 }
 
 #[test]
