@@ -588,13 +588,14 @@ def unload(scene: Scene) -> None:
 
 
 def instructions(program: Program, server: Server) -> list[str]:
-    """The repository's instructions for agents are no instructions for its reviewer, where a program can be told so."""
+    """The repository's instructions for agents are no instructions for its reviewer, where a program can be told so. What
+    Glee itself quotes of them as guidelines is switched off."""
     with Scene(program, server) as scene:
         plant(scene)
         unload(scene)
         scene.connect("reviewer")
         server.rules([{"match": {"prompt": REVIEW}, "reply": says(CLEAN)}])
-        ran = scene.review()
+        ran = scene.review(GLEE_REVIEW_GUIDELINES="off")
         bodies = [json.dumps(entry.get("body")) for entry in server.requests()]
         read = [name for name in INSTRUCTIONS if any(f"CANARY in {name}" in body for body in bodies)]
         return [*exits(ran, 0), *([] if read == list(program.given) else [f"the reviewer was given {read}"])]

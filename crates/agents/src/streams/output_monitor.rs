@@ -3,7 +3,8 @@
 
 use crate::streams::deadlines::StreamName;
 
-const HEAD: usize = 480;
+/// At most this part of a line is kept: what copilot says of a limit begins after 500 bytes.
+const HEAD: usize = 1024;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LineMarks {
@@ -40,6 +41,8 @@ impl OutputMonitor {
         }
     }
 
+    /// Takes the next bytes. Returns whether they belong to an answer: a program that prints its answer in lines that are
+    /// known can log anything on stderr while its service is silent.
     pub(crate) fn push(&mut self, stream: StreamName, bytes: &[u8]) -> bool {
         let is_out = stream == StreamName::Out;
         let mut lines = bytes.split(|byte| *byte == b'\n').peekable();
@@ -58,7 +61,7 @@ impl OutputMonitor {
                 self.begun |= is_answer(self.marks, &head);
             }
         }
-        self.begun
+        self.begun && (is_out || self.marks.preamble.is_none())
     }
 
     fn take_line(&mut self, is_out: bool, line: &str) {
@@ -120,6 +123,15 @@ mod tests {
             assert_eq!(heads(pieces).begun, begun, "{pieces:?}");
         }
         assert!(OutputMonitor::new(LineMarks::default()).begun);
+    }
+
+    #[test]
+    fn a_log_beside_known_lines_is_no_answer() {
+        let mut known = heads(&["{\"type\":\"text\"}\n"]);
+        assert!(!known.push(StreamName::Err, b"{\"type\":\"metric\"}\n"));
+        assert!(known.push(StreamName::Out, b"{"));
+        let mut prose = OutputMonitor::new(LineMarks::default());
+        assert!(prose.push(StreamName::Err, b"thinking"));
     }
 
     #[test]

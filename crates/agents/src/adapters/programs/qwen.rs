@@ -24,8 +24,9 @@ impl Adapter for Qwen {
 
     fn marks(&self) -> LineMarks {
         LineMarks {
-            failed: &[(r#""_body": "API retry attempt "#, 1)],
-            ..Claude.marks()
+            preamble: Some(&[r#"{"type":"system""#, r#""goal_state""#]),
+            // Unlike the line about the retry, this one says when a limit ends.
+            failed: &[(r#""error.message": ""#, 1)],
         }
     }
 
