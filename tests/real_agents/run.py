@@ -745,7 +745,8 @@ def own_model(program: Program, server: Server) -> list[str]:
     # What follows the beginning of the prompt's last nonce: the rest of its closing line, and the ends of the message.
     distance = 38 + len(" findings=<n> read=all|part")
     ruling = {"dispute": 1, "ruling": "DISMISS", "rationale": "A cache key guards nothing.", "grounds": "misunderstood_context",
-              "citations": ["app.py:8"], "new_tag": None, "duplicate_of": None, "coder_evidence": None, "members": []}
+              "citations": ["app.py:8"], "new_tag": None, "duplicate_of": None, "coder_evidence": None, "members": [],
+              "demonstrate": None}
     coder = ('cat >/dev/null; echo "[F1] DISAGREE: the hash names a cache entry"; echo "Evidence: app.py:8"; '
              'echo "GLEE-RESPONSE-END nonce=$GLEE_NONCE answers=1"')
     form = json.dumps(ruling, separators=(",", ":"))[1:]
