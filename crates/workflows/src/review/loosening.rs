@@ -705,7 +705,6 @@ mod tests {
         "watch.max_words",
         "watch.arbitrate",
         "watch.notify",
-        // At a limit, a review is incomplete, and never clean.
         "budget.tokens",
         "budget.usd",
         "budget.ci_usd",
