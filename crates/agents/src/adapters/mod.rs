@@ -20,4 +20,4 @@ pub use command::{assemble, list, whole};
 pub use interface::{Adapter, ProgressEvent};
 pub use invocation::{Invocation, Output};
 pub use parsed_output::ParsedOutput;
-pub use parsed_output::{ReportedError, number, owned, string, text, tokens};
+pub use parsed_output::{ReportedError, number, owned, string, text, tokens, usd};

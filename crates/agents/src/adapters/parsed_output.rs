@@ -213,6 +213,12 @@ pub fn number(event: &Value, pointer: &str) -> Option<u64> {
     event.pointer(pointer)?.as_u64()
 }
 
+/// A cost in USD. A program that does not know the price of a model says 0.
+pub fn usd(event: &Value, pointer: &str) -> Option<f64> {
+    let cost = event.pointer(pointer)?.as_f64();
+    cost.filter(|usd| *usd > 0.0)
+}
+
 pub fn tokens(counts: &Value, [input, cached, output, reasoning]: [&str; 4]) -> Usage {
     Usage {
         input_tokens: number(counts, input),

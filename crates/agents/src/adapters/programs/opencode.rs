@@ -7,7 +7,7 @@
 use serde_json::Value;
 
 use crate::adapters::programs;
-use crate::adapters::{ReportedError, assemble, list, number, string, text, tokens};
+use crate::adapters::{ReportedError, assemble, list, number, string, text, tokens, usd};
 use crate::{
     Adapter, AgentError, Call, Invocation, LineMarks, ParsedOutput, Profile, ProgressEvent,
 };
@@ -130,7 +130,7 @@ fn usage_of_step(step: &Value) -> Usage {
         output_tokens: usage
             .output_tokens
             .map(|output| output + usage.reasoning_tokens.unwrap_or(0)),
-        usd: step["cost"].as_f64().filter(|cost| *cost > 0.0),
+        usd: usd(step, "/cost"),
         turns: Some(1),
         ..usage
     }

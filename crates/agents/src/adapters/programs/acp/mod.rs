@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use std::sync::LazyLock;
 
-use crate::adapters::{ReportedError, assemble, number, owned, string, text};
+use crate::adapters::{ReportedError, assemble, number, owned, string, text, usd};
 use crate::{
     Adapter, AgentError, Call, Dialogue, Invocation, ParsedOutput, Profile, ProgressEvent,
 };
@@ -185,10 +185,8 @@ fn parse_update(parsed: &mut ParsedOutput, update: &Value) {
             parsed.piece(string(update, "/content/text"));
         }
         "tool_call" | "tool_call_update" => parse_tool(parsed, update),
-        // A program that does not know the price of a model says 0.
         "usage_update" => {
-            let cost = update["cost"]["amount"].as_f64().filter(|usd| *usd > 0.0);
-            parsed.usage.usd = cost.or(parsed.usage.usd);
+            parsed.usage.usd = usd(update, "/cost/amount").or(parsed.usage.usd);
         }
         _ => {}
     }
