@@ -120,9 +120,11 @@ pub fn main() -> ExitCode {
         Ok(true) => return ExitCode::SUCCESS,
         Err(error) => return usage(&error),
     }
-    let cli = program(help::screen())
-        .try_get_matches()
-        .and_then(|matches| Cli::from_arg_matches(&matches));
+    // Wrapping all help texts takes as long as the rest of a start, and only an error can hold one of them.
+    let cli = Cli::try_parse().or_else(|_| {
+        let matches = program(help::screen()).try_get_matches()?;
+        Cli::from_arg_matches(&matches)
+    });
     let cli = match cli {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
