@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use nix::sys::resource::{Resource, setrlimit};
-use nix::unistd::{Pid, geteuid};
+use nix::unistd::Pid;
 
 use super::descendants::children;
 use crate::process::sandbox::confinement::{Allowance, Scarce, is_device};
@@ -21,6 +21,7 @@ pub(super) const TICK: Duration = Duration::from_millis(50);
 const SMALLEST_FILE: u64 = 4096;
 
 /// The threads that a process has on average, at most.
+#[cfg(target_os = "linux")]
 const THREADS: u64 = 4;
 
 /// Limits what a single process takes. The limits hold for this process, and for what it starts afterwards.
@@ -33,13 +34,14 @@ pub(super) fn limit(allowance: &Allowance) -> io::Result<()> {
     ] {
         setrlimit(resource, most, most)?;
     }
-    if geteuid().is_root() {
-        return Ok(());
+    // Linux counts what runs in the user namespace of the program, and each thread as a process; macOS counts all that
+    // the user has. Root has no such limit, so the supervisor of root hurries.
+    #[cfg(target_os = "linux")]
+    if !nix::unistd::geteuid().is_root() {
+        let most = allowance.processes as u64 * THREADS;
+        setrlimit(Resource::RLIMIT_NPROC, most, most)?;
     }
-    // The system counts what runs in the user namespace of the program, and each thread as a process. Root has no such
-    // limit, so the supervisor of root hurries.
-    let most = allowance.processes as u64 * THREADS;
-    Ok(setrlimit(Resource::RLIMIT_NPROC, most, most)?)
+    Ok(())
 }
 
 /// Measures what the descendants of this process take.
