@@ -120,7 +120,7 @@ pub fn main() -> ExitCode {
         Ok(true) => return ExitCode::SUCCESS,
         Err(error) => return usage(&error),
     }
-    // Wrapping all help texts takes as long as the rest of a start, and only an error can hold one of them.
+    // Wrapping all help texts takes a third of a start, and only an error can hold one of them.
     let cli = Cli::try_parse().or_else(|_| {
         let matches = program(help::screen()).try_get_matches()?;
         Cli::from_arg_matches(&matches)
