@@ -20,10 +20,6 @@ pub(super) const TICK: Duration = Duration::from_millis(50);
 /// What a file takes at least, so that empty files are not free of charge.
 const SMALLEST_FILE: u64 = 4096;
 
-/// The threads that a process has on average, at most.
-#[cfg(target_os = "linux")]
-const THREADS: u64 = 4;
-
 /// Limits what a single process takes. The limits hold for this process, and for what it starts afterwards.
 pub(super) fn limit(allowance: &Allowance) -> io::Result<()> {
     // `RLIMIT_AS` would also count the addresses that Node.js and Go reserve and never use.
@@ -38,6 +34,8 @@ pub(super) fn limit(allowance: &Allowance) -> io::Result<()> {
     // the user has. Root has no such limit, so the supervisor of root hurries.
     #[cfg(target_os = "linux")]
     if !nix::unistd::geteuid().is_root() {
+        /// The threads that a process has on average, at most.
+        const THREADS: u64 = 4;
         let most = allowance.processes as u64 * THREADS;
         setrlimit(Resource::RLIMIT_NPROC, most, most)?;
     }
