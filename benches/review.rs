@@ -106,8 +106,8 @@ fn disputed(folder: &Path, count: usize) {
     .expect("a written file");
 }
 
-/// What a judge prints about every dispute.
-const RULING: &str = "echo The objection holds, see app.py:2.; \
+/// What a judge prints about each dispute. A dismissal has to cite the code of its finding.
+const RULING: &str = "echo The objection holds, see app.py:$((3 * GLEE_DISPUTE - 1)).; \
     echo GLEE-RULING nonce=$GLEE_NONCE dispute=$GLEE_DISPUTE ruling=DISMISS";
 
 /// Disputes without a judge, and with one judge call each; the baseline starts the judge's program as often.

@@ -8,15 +8,16 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use crate::rules::consensus::answers::Answers;
 use crate::rules::consensus::group::UNTITLED;
 use crate::rules::consensus::normalise::{Category, NEAR, NormalMember, PlaceMatch, gap};
 use crate::rules::consensus::similarity::likeness::{
-    Distance, FAR, Likeness, PairFacts, VICINITY, Weakness, Wording, likeness,
+    Distance, FAR, Likeness, PairFacts, VICINITY, Weakness, likeness,
 };
 use crate::rules::consensus::similarity::vectors::{Vectors, as_u32};
-use crate::rules::consensus::similarity::wording::{self, CodeNames, WordList};
+use crate::rules::consensus::similarity::wording::{self, Words};
 use crate::rules::parallel;
 
 /// A finding is compared with at most this number of other findings. If too many findings are near a finding, the
@@ -88,6 +89,7 @@ pub(crate) fn by_meaning(
         vectors,
         answers,
         files: files(entries),
+        words: entries.iter().map(|_| OnceLock::new()).collect(),
         scattered: (0..entries.len())
             .filter(|index| !entries[*index].further.is_empty())
             .collect(),
@@ -154,6 +156,8 @@ struct Finder<'a> {
     vectors: &'a Vectors,
     answers: &'a Answers,
     files: Vec<Range<usize>>,
+    /// The words of each entry, once they are needed.
+    words: Vec<OnceLock<Words<'a>>>,
     /// The entries with several places.
     scattered: Vec<usize>,
 }
@@ -318,7 +322,8 @@ impl Finder<'_> {
             cosine: cosine(b),
             is_repetition: false,
         };
-        match likeness(&facts, || self.wording(a, b)) {
+        let wording = || wording::compare(self.words(a), self.words(b), self.vectors);
+        match likeness(&facts, wording) {
             // A denial speaks of a finding that another reviewer raised. It hides no defect, so that doubt is enough.
             Likeness::Unsure(cosine) if x.member.denies != y.member.denies => {
                 Likeness::Same(cosine)
@@ -327,20 +332,13 @@ impl Finder<'_> {
         }
     }
 
-    fn wording(&self, a: usize, b: usize) -> Wording {
-        let names = |index: usize| CodeNames::of(&self.entries[index].member.names, self.vectors);
-        wording::compare(
-            [&self.words(a), &self.words(b)],
-            [&names(a), &names(b)],
-            [a, b],
-            self.vectors,
-        )
-    }
-
-    fn words(&self, index: usize) -> WordList {
-        let entry = &self.entries[index];
-        let description = entry.member.description();
-        WordList::of(texts(entry, &description, entry.member.suggestion()))
+    fn words(&self, index: usize) -> &Words<'_> {
+        self.words[index].get_or_init(|| {
+            let entry = &self.entries[index];
+            let description = entry.member.description();
+            let texts = texts(entry, &description, entry.member.suggestion());
+            Words::of(index, texts, &entry.member.names, self.vectors)
+        })
     }
 
     /// Whether the two entries name the same defect, according to somebody who was asked.

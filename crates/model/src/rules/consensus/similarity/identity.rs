@@ -7,7 +7,7 @@ use crate::rules::consensus::similarity::likeness::{
     Distance, Likeness, NEAR, PairFacts, Weakness, likeness,
 };
 use crate::rules::consensus::similarity::vectors::{Vectors, stem};
-use crate::rules::consensus::similarity::wording::{self, CodeNames, WordList, is_plain};
+use crate::rules::consensus::similarity::wording::{self, Words, is_plain};
 
 /// Returns the words of a title that are identifiers in `code`, sorted.
 pub fn names(title: &str, code: &str) -> Vec<String> {
@@ -42,14 +42,8 @@ fn is_part(c: char) -> bool {
 /// The texts of the findings and rulings about one file, as vectors that can be compared. Rare words have more
 /// weight than common words.
 pub struct Wordings<'a> {
-    profiles: Vec<Profile<'a>>,
+    anchors: Vec<(&'a Anchor, Words<'a>)>,
     vectors: Vectors,
-}
-
-struct Profile<'a> {
-    anchor: &'a Anchor,
-    words: WordList,
-    names: CodeNames<'a>,
 }
 
 impl<'a> Wordings<'a> {
@@ -60,15 +54,12 @@ impl<'a> Wordings<'a> {
             .map(|anchor| [anchor.text.as_str()])
             .collect();
         let vectors = Vectors::of(&texts);
+        let words = texts.iter().enumerate().zip(&anchors);
+        let words = words.map(|((text, parts), anchor)| {
+            Words::of(text, parts.iter().copied(), &anchor.names, &vectors)
+        });
         Self {
-            profiles: anchors
-                .into_iter()
-                .map(|anchor| Profile {
-                    anchor,
-                    words: WordList::of([anchor.text.as_str()]),
-                    names: CodeNames::of(&anchor.names, &vectors),
-                })
-                .collect(),
+            anchors: std::iter::zip(anchors.iter().copied(), words).collect(),
             vectors,
         }
     }
@@ -76,8 +67,8 @@ impl<'a> Wordings<'a> {
     /// Whether the anchor at index `b` repeats the anchor at index `a`. `distance` is the distance, in lines, between
     /// the two anchors, or `None` if the distance is unknown.
     pub fn compare(&self, a: usize, b: usize, distance: Option<u32>) -> Likeness {
-        let ours = self.profiles[a].anchor;
-        let theirs = self.profiles[b].anchor;
+        let (ours, our_words) = &self.anchors[a];
+        let (theirs, their_words) = &self.anchors[b];
         if name_different_rules(ours, theirs) {
             return Likeness::Different;
         }
@@ -101,22 +92,15 @@ impl<'a> Wordings<'a> {
             is_repetition: true,
         };
         likeness(&facts, || {
-            let ours = &self.profiles[a];
-            let theirs = &self.profiles[b];
-            wording::compare(
-                [&ours.words, &theirs.words],
-                [&ours.names, &theirs.names],
-                [a, b],
-                &self.vectors,
-            )
+            wording::compare(our_words, their_words, &self.vectors)
         })
     }
 
     /// The similarity, from 0 to 1, of two findings in different code. Returns `None` if the findings have
     /// different rules.
     pub fn resemblance(&self, a: usize, b: usize) -> Option<f32> {
-        let ours = self.profiles[a].anchor;
-        let theirs = self.profiles[b].anchor;
+        let (ours, _) = self.anchors[a];
+        let (theirs, _) = self.anchors[b];
         (!name_different_rules(ours, theirs)).then(|| self.vectors.cosine(a, b))
     }
 }

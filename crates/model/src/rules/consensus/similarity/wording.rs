@@ -21,50 +21,49 @@ const NEGATIONS: &[&str] = &[
     "not", "never", "no", "without", "cannot", "isn", "aren", "doesn", "don", "nobody",
 ];
 
-/// A text, split into words in lower case.
+/// A text: its words in lower case, and the names in the code that it mentions.
 #[derive(Debug)]
-pub struct WordList {
+pub struct Words<'a> {
+    /// The index of the text in the vectors.
+    text: usize,
     stems: Vec<String>,
     is_negated: bool,
+    /// The names without plain English words.
+    names: Vec<&'a str>,
+    /// The terms of the names in the vectors.
+    terms: Vec<u32>,
 }
 
-impl WordList {
-    pub fn of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
-        let words = texts
+impl<'a> Words<'a> {
+    pub fn of<'t>(
+        text: usize,
+        parts: impl IntoIterator<Item = &'t str>,
+        names: &'a [String],
+        vectors: &Vectors,
+    ) -> Self {
+        let words = parts
             .into_iter()
-            .flat_map(|text| text.split(|c: char| !c.is_alphanumeric() && c != '_'))
+            .flat_map(|part| part.split(|c: char| !c.is_alphanumeric() && c != '_'))
             .filter(|word| !word.is_empty())
             .map(str::to_lowercase)
             .take(LONGEST);
         let words: Vec<String> = words.collect();
-        Self {
-            is_negated: words.iter().any(|word| NEGATIONS.contains(&word.as_str())),
-            stems: words.iter().map(|word| stem(word).to_owned()).collect(),
-        }
-    }
-}
-
-/// The names in the code that a text mentions, and the terms of the names in the vectors of the texts.
-#[derive(Debug, Default)]
-pub struct CodeNames<'a> {
-    /// The names without plain English words.
-    names: Vec<&'a str>,
-    terms: Vec<u32>,
-}
-
-impl<'a> CodeNames<'a> {
-    pub fn of(names: &'a [String], vectors: &Vectors) -> Self {
         let mut terms: Vec<u32> = names
             .iter()
             .flat_map(|name| vectors.terms_of(name))
             .collect();
         terms.sort_unstable();
         let names = names.iter().map(String::as_str);
-        let names = names.filter(|name| !is_plain(name)).collect();
-        Self { names, terms }
+        Self {
+            text,
+            is_negated: words.iter().any(|word| NEGATIONS.contains(&word.as_str())),
+            stems: words.iter().map(|word| stem(word).to_owned()).collect(),
+            names: names.filter(|name| !is_plain(name)).collect(),
+            terms,
+        }
     }
 
-    fn has(&self, term: u32) -> bool {
+    fn names_term(&self, term: u32) -> bool {
         self.terms.binary_search(&term).is_ok()
     }
 
@@ -74,7 +73,7 @@ impl<'a> CodeNames<'a> {
 
     /// Whether a word, given as a stem, is one of the names. A word of one or two letters that is no English word is
     /// always a name.
-    fn are_said_by(&self, word: &str) -> bool {
+    fn names_word(&self, word: &str) -> bool {
         word.chars().count() <= 2
             || self
                 .names
@@ -83,19 +82,13 @@ impl<'a> CodeNames<'a> {
     }
 }
 
-/// Compares two texts. `texts` has the indices of the texts in `vectors`.
-pub fn compare(
-    [a, b]: [&WordList; 2],
-    [ours, theirs]: [&CodeNames<'_>; 2],
-    texts: [usize; 2],
-    vectors: &Vectors,
-) -> Wording {
-    let common = vectors.common(texts[0], texts[1]);
-    let are_named = !ours.names.is_empty() && !theirs.names.is_empty();
-    let has_common_name = ours.names.iter().any(|name| !theirs.lacks(name));
+pub fn compare(a: &Words<'_>, b: &Words<'_>, vectors: &Vectors) -> Wording {
+    let common = vectors.common(a.text, b.text);
+    let are_named = !a.names.is_empty() && !b.names.is_empty();
+    let has_common_name = a.names.iter().any(|name| !b.lacks(name));
     let plain = common
         .iter()
-        .filter(|term| !ours.has(**term) && !theirs.has(**term))
+        .filter(|term| !a.names_term(**term) && !b.names_term(**term))
         .count();
     let Aligned {
         order,
@@ -106,19 +99,19 @@ pub fn compare(
         common: common.len(),
         telling: plain + usize::from(has_common_name),
         names_differ: are_named && !has_common_name,
-        names_apart: ours.names.iter().any(|name| theirs.lacks(name))
-            && theirs.names.iter().any(|name| ours.lacks(name)),
+        names_apart: a.names.iter().any(|name| b.lacks(name))
+            && b.names.iter().any(|name| a.lacks(name)),
         order,
         is_replaced: !replaced.is_empty(),
         is_renamed: replaced.iter().any(|(x, y)| match (&x[..], &y[..]) {
-            ([x], [y]) => ours.are_said_by(x) && theirs.are_said_by(y),
+            ([x], [y]) => a.names_word(x) && b.names_word(y),
             _ => false,
         }),
         is_negated: a.is_negated != b.is_negated && !has_more,
     }
 }
 
-/// WordList of one text, and the words that stand in the same place of the other text.
+/// Words of one text, and the words that stand in the same place of the other text.
 type Replaced<'a> = (Vec<&'a str>, Vec<&'a str>);
 
 struct Aligned<'a> {
@@ -215,7 +208,8 @@ mod tests {
     use super::*;
 
     fn order(a: &str, b: &str) -> (f32, usize) {
-        let [a, b] = [a, b].map(|text| WordList::of([text]));
+        let vectors = Vectors::of(&[[a], [b]]);
+        let [a, b] = [a, b].map(|text| Words::of(0, [text], &[], &vectors));
         let aligned = aligned(&a.stems, &b.stems);
         (aligned.order, aligned.replaced.len())
     }
