@@ -221,11 +221,11 @@ n=0
 for line in $(grep -n md5 work.py | cut -d: -f1); do echo "[MUST] work.py:$line Replace MD5"; n=$((n + 1)); done
 echo "GLEE-REVIEW-END nonce=$GLEE_NONCE findings=$n"
 """
-# Rules by the word in the file `ruling`.
+# Rules by the word in the file `ruling` beside it; what is beside the tree is closed to a judge in a home folder.
 SCALES = """#!/bin/sh
 cat >/dev/null
 echo "work.py:3 is a cache key"
-echo "GLEE-RULING nonce=$GLEE_NONCE dispute=$GLEE_DISPUTE ruling=$(cat ../ruling)"
+echo "GLEE-RULING nonce=$GLEE_NONCE dispute=$GLEE_DISPUTE ruling=$(cat "${0%/*}/ruling")"
 """
 
 
@@ -241,9 +241,9 @@ def turn_hook(program: Program, server: Server) -> list[str]:
         # A run without a detour asks for the file, is told that it is written, asks for each step, and says that it is done.
         most = 2 + len(steps) + 1 + 2
         with Scene(program, server) as scene:
-            (scene.top / "ruling").write_text(ruling)
             bin = scene.home / "bin"
             bin.mkdir()
+            (bin / "ruling").write_text(ruling)
             (bin / "glee").symlink_to(GLEE)
             for name, text in (("lens", LENS), ("scales", SCALES)):
                 (bin / name).write_text(text)
