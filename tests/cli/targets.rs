@@ -367,3 +367,20 @@ fn a_branch_that_only_the_remote_has_is_suggested_with_its_remote() {
         "{refused}"
     );
 }
+
+#[test]
+fn a_branch_of_the_remote_that_the_clone_lacks_is_fetched_as_the_hint_says() {
+    let sandbox = project(CLEAN);
+    sandbox.git(&["remote", "add", "origin", "."]);
+    sandbox.git(&["branch", "topic/1"]);
+    let review = || sandbox.glee(&["review", "--base", "origin/topic/1"]);
+    let refused = review();
+    assert_eq!(refused.code, 2, "{refused}");
+    let fetch = ["fetch", "origin", "topic/1:refs/remotes/origin/topic/1"];
+    let hint = format!("hint: fetch it (`git {}`), or use", fetch.join(" "));
+    assert!(refused.stderr.contains(&hint), "{refused}");
+    sandbox.git(&fetch);
+    assert_eq!(review().code, 0);
+    let bad = sandbox.glee(&["review", "--base", "origin/main~9"]);
+    assert!(!bad.stderr.contains("fetch"), "{bad}");
+}

@@ -41,6 +41,8 @@ pub enum WorkspaceError {
         revision: String,
         /// Branches that exist, the most recently changed first.
         branches: Vec<String>,
+        /// The command that fetches the branch of a remote that the revision names.
+        fetch: Option<String>,
     },
     #[error("the repository has no commit yet")]
     NoCommit,
@@ -145,9 +147,15 @@ impl Advice for WorkspaceError {
             Self::NotGit(..) => "specify files or folders: `glee review src/`",
             Self::Unreadable { .. } => "check the path and its permissions",
             Self::Outside { .. } => "run Glee in the tree that contains the path",
-            Self::BadRevision { branches, .. } if !branches.is_empty() => {
+            Self::BadRevision {
+                branches, fetch, ..
+            } if !branches.is_empty() => {
+                let fetch = fetch
+                    .iter()
+                    .map(|fetch| format!("fetch it (`{fetch}`), or "));
                 return Some(format!(
-                    "use an existing branch ({}) or a commit",
+                    "{}use an existing branch ({}) or a commit",
+                    fetch.collect::<String>(),
                     branches.join(", ")
                 ));
             }

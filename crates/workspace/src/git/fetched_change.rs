@@ -63,6 +63,7 @@ impl Workspace {
             object_id(id.as_bytes()).ok_or_else(|| WorkspaceError::BadRevision {
                 revision: id.to_owned(),
                 branches: Vec::new(),
+                fetch: None,
             })?;
         }
         let fetch = Fetch {

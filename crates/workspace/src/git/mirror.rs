@@ -107,6 +107,7 @@ impl Repository {
             let id = object_id(commit.as_bytes()).ok_or_else(|| WorkspaceError::BadRevision {
                 revision: commit.to_owned(),
                 branches: Vec::new(),
+                fetch: None,
             })?;
             if self.commit(&id).is_ok() {
                 return Ok(id);

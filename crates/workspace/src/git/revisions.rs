@@ -65,7 +65,18 @@ impl Repository {
         WorkspaceError::BadRevision {
             revision: revision.to_owned(),
             branches,
+            fetch: self.fetch_of(revision),
         }
+    }
+
+    /// The command that fetches a branch such as `origin/main`, which a clone of a single branch lacks.
+    fn fetch_of(&self, revision: &str) -> Option<String> {
+        let (remote, branch) = revision.split_once('/')?;
+        let is_branch = branch
+            .chars()
+            .all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/'));
+        (is_branch && self.remotes().ok()?.contains_key(remote))
+            .then(|| format!("git fetch {remote} {branch}:refs/remotes/{revision}"))
     }
 
     pub fn find(&self, revision: &str) -> Result<Option<String>> {
