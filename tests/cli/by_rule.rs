@@ -46,10 +46,20 @@ fn such_files_beside_code_are_named_and_do_not_make_a_review_incomplete() {
         prompt.contains("var a = 2") && !prompt.contains("var made"),
         "{prompt}"
     );
-    let notices = json(&output.stdout)["notices"].to_string();
-    let named = "not reviewed by rule: app.g.dart (generated), node_modules/a/a.js (vendored), prices.csv (data)";
-    assert!(notices.contains(named), "{notices}");
+    assert_eq!(
+        json(&output.stdout)["proof"]["skipped"],
+        serde_json::json!([
+            {"file": "app.g.dart", "reason": "generated"},
+            {"file": "node_modules/a/a.js", "reason": "vendored"},
+            {"file": "prices.csv", "reason": "data"},
+        ])
+    );
     let text = sandbox.glee(&["runs", "show", "last"]);
+    assert_eq!(
+        text.stdout.matches("prices.csv").count(),
+        1,
+        "each file is named once: {text}"
+    );
     assert!(
         text.stdout.contains("Not reviewed by rule: 3 files"),
         "{text}"

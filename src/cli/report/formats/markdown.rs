@@ -42,12 +42,10 @@ pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
         gaps.iter()
             .map(|gap| format!("- {}\n", prose(&cut(&gap.text, TEXT)))),
     );
-    // The gaps name each file that was not reviewed.
     let notices = outcome.notices.iter();
-    let others = notices.filter(|notice| !notice.starts_with(Outcome::NOT_REVIEWED));
     page.section(
         "Notes",
-        others.map(|notice| format!("- {}\n", prose(&cut(&entry::line(notice), TEXT)))),
+        notices.map(|notice| format!("- {}\n", prose(&cut(&entry::line(notice), TEXT)))),
     );
     page.section(
         "Said beside the findings",

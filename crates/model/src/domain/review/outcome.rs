@@ -266,9 +266,6 @@ impl Outcome {
             .then(|| format!("This project loosens the review: {}", parts.join("; ")))
     }
 
-    /// The first words of the notice about files that were not reviewed.
-    pub const NOT_REVIEWED: &'static str = "not reviewed";
-
     /// One line about the files of which Glee did not send all that is under review; `None` if it sent all.
     pub fn not_sent(&self) -> Option<String> {
         let files = self.skipped(SkipReason::is_incomplete)?;

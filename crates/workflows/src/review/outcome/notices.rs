@@ -7,13 +7,12 @@ use crate::review::code::coder_changes::names;
 use crate::review::findings::convergence;
 use crate::review::state::ReviewState;
 use glee_model::domain::event::{CallAnswer, Purpose};
-use glee_model::domain::{AdvisoryStatus, FileChange, Outcome, Role, RunId, Skip, Tag, number_of};
+use glee_model::domain::{AdvisoryStatus, FileChange, Outcome, Role, RunId, Tag, number_of};
 use glee_protocol::text::printable;
 
 /// The sentences of a run beside its findings. `changes` are those of the coder.
 pub(super) fn all(state: &ReviewState, run: &RunId, changes: &[FileChange]) -> Vec<String> {
     let mut notices = state.notices.clone();
-    notices.extend(not_reviewed(state));
     notices.extend(not_compared(state));
     notices.extend(withdrawn(state));
     notices.extend(lowered(state));
@@ -123,36 +122,6 @@ fn optional(state: &ReviewState) -> Vec<String> {
                 "{} with the tag {tag} {verb} optional here: `review.{section}.mandatory` is [{}]",
                 number_of(count, "finding"),
                 list.join(", ")
-            ));
-        }
-    }
-    notices
-}
-
-const NAMED: usize = 20;
-
-/// Names the files that were not reviewed, those that a rule leaves out in a sentence of their own.
-fn not_reviewed(state: &ReviewState) -> Vec<String> {
-    let (by_rule, others): (Vec<&Skip>, Vec<&Skip>) = state
-        .skipped
-        .iter()
-        .filter(|skip| skip.reason.is_unread() || skip.reason.is_by_rule())
-        .partition(|skip| skip.reason.is_by_rule());
-    let mut notices = Vec::new();
-    for (files, by) in [(others, ""), (by_rule, " by rule")] {
-        let mut named: Vec<String> = files
-            .iter()
-            .take(NAMED)
-            .map(|skip| format!("{} ({})", printable::line(&skip.file), skip.reason.as_str()))
-            .collect();
-        if files.len() > NAMED {
-            named.push(format!("and {} more", files.len() - NAMED));
-        }
-        if !named.is_empty() {
-            notices.push(format!(
-                "{}{by}: {}",
-                Outcome::NOT_REVIEWED,
-                named.join(", ")
             ));
         }
     }

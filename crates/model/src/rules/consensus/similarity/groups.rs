@@ -17,7 +17,7 @@ use crate::rules::consensus::similarity::likeness::{
     Distance, FAR, Likeness, PairFacts, VICINITY, Weakness, likeness,
 };
 use crate::rules::consensus::similarity::vectors::{Vectors, as_u32};
-use crate::rules::consensus::similarity::wording::{self, Words};
+use crate::rules::consensus::similarity::wording::{self, ComparedText};
 use crate::rules::parallel;
 
 /// A finding is compared with at most this number of other findings. If too many findings are near a finding, the
@@ -89,7 +89,7 @@ pub(crate) fn by_meaning(
         vectors,
         answers,
         files: files(entries),
-        words: entries.iter().map(|_| OnceLock::new()).collect(),
+        compared: entries.iter().map(|_| OnceLock::new()).collect(),
         scattered: (0..entries.len())
             .filter(|index| !entries[*index].further.is_empty())
             .collect(),
@@ -156,8 +156,8 @@ struct Finder<'a> {
     vectors: &'a Vectors,
     answers: &'a Answers,
     files: Vec<Range<usize>>,
-    /// The words of each entry, once they are needed.
-    words: Vec<OnceLock<Words<'a>>>,
+    /// The text of each entry, once it is compared word by word.
+    compared: Vec<OnceLock<ComparedText<'a>>>,
     /// The entries with several places.
     scattered: Vec<usize>,
 }
@@ -322,7 +322,7 @@ impl Finder<'_> {
             cosine: cosine(b),
             is_repetition: false,
         };
-        let wording = || wording::compare(self.words(a), self.words(b), self.vectors);
+        let wording = || wording::compare(self.compared(a), self.compared(b), self.vectors);
         match likeness(&facts, wording) {
             // A denial speaks of a finding that another reviewer raised. It hides no defect, so that doubt is enough.
             Likeness::Unsure(cosine) if x.member.denies != y.member.denies => {
@@ -332,12 +332,12 @@ impl Finder<'_> {
         }
     }
 
-    fn words(&self, index: usize) -> &Words<'_> {
-        self.words[index].get_or_init(|| {
+    fn compared(&self, index: usize) -> &ComparedText<'_> {
+        self.compared[index].get_or_init(|| {
             let entry = &self.entries[index];
             let description = entry.member.description();
             let texts = texts(entry, &description, entry.member.suggestion());
-            Words::of(index, texts, &entry.member.names, self.vectors)
+            ComparedText::of(index, texts, &entry.member.names, self.vectors)
         })
     }
 

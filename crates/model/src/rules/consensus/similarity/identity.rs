@@ -7,7 +7,7 @@ use crate::rules::consensus::similarity::likeness::{
     Distance, Likeness, NEAR, PairFacts, Weakness, likeness,
 };
 use crate::rules::consensus::similarity::vectors::{Vectors, stem};
-use crate::rules::consensus::similarity::wording::{self, Words, is_plain};
+use crate::rules::consensus::similarity::wording::{self, ComparedText, is_plain};
 
 /// Returns the words of a title that are identifiers in `code`, sorted.
 pub fn names(title: &str, code: &str) -> Vec<String> {
@@ -42,7 +42,7 @@ fn is_part(c: char) -> bool {
 /// The texts of the findings and rulings about one file, as vectors that can be compared. Rare words have more
 /// weight than common words.
 pub struct Wordings<'a> {
-    anchors: Vec<(&'a Anchor, Words<'a>)>,
+    anchors: Vec<(&'a Anchor, ComparedText<'a>)>,
     vectors: Vectors,
 }
 
@@ -54,12 +54,12 @@ impl<'a> Wordings<'a> {
             .map(|anchor| [anchor.text.as_str()])
             .collect();
         let vectors = Vectors::of(&texts);
-        let words = texts.iter().enumerate().zip(&anchors);
-        let words = words.map(|((text, parts), anchor)| {
-            Words::of(text, parts.iter().copied(), &anchor.names, &vectors)
+        let compared = texts.iter().enumerate().zip(&anchors);
+        let compared = compared.map(|((text, parts), anchor)| {
+            ComparedText::of(text, parts.iter().copied(), &anchor.names, &vectors)
         });
         Self {
-            anchors: std::iter::zip(anchors.iter().copied(), words).collect(),
+            anchors: std::iter::zip(anchors.iter().copied(), compared).collect(),
             vectors,
         }
     }
@@ -67,8 +67,8 @@ impl<'a> Wordings<'a> {
     /// Whether the anchor at index `b` repeats the anchor at index `a`. `distance` is the distance, in lines, between
     /// the two anchors, or `None` if the distance is unknown.
     pub fn compare(&self, a: usize, b: usize, distance: Option<u32>) -> Likeness {
-        let (ours, our_words) = &self.anchors[a];
-        let (theirs, their_words) = &self.anchors[b];
+        let (ours, our_text) = &self.anchors[a];
+        let (theirs, their_text) = &self.anchors[b];
         if name_different_rules(ours, theirs) {
             return Likeness::Different;
         }
@@ -92,7 +92,7 @@ impl<'a> Wordings<'a> {
             is_repetition: true,
         };
         likeness(&facts, || {
-            wording::compare(our_words, their_words, &self.vectors)
+            wording::compare(our_text, their_text, &self.vectors)
         })
     }
 

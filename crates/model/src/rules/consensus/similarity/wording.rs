@@ -23,7 +23,7 @@ const NEGATIONS: &[&str] = &[
 
 /// A text: its words in lower case, and the names in the code that it mentions.
 #[derive(Debug)]
-pub struct Words<'a> {
+pub struct ComparedText<'a> {
     /// The index of the text in the vectors.
     text: usize,
     stems: Vec<String>,
@@ -34,7 +34,7 @@ pub struct Words<'a> {
     terms: Vec<u32>,
 }
 
-impl<'a> Words<'a> {
+impl<'a> ComparedText<'a> {
     pub fn of<'t>(
         text: usize,
         parts: impl IntoIterator<Item = &'t str>,
@@ -82,7 +82,7 @@ impl<'a> Words<'a> {
     }
 }
 
-pub fn compare(a: &Words<'_>, b: &Words<'_>, vectors: &Vectors) -> Wording {
+pub fn compare(a: &ComparedText<'_>, b: &ComparedText<'_>, vectors: &Vectors) -> Wording {
     let common = vectors.common(a.text, b.text);
     let are_named = !a.names.is_empty() && !b.names.is_empty();
     let has_common_name = a.names.iter().any(|name| !b.lacks(name));
@@ -209,7 +209,7 @@ mod tests {
 
     fn order(a: &str, b: &str) -> (f32, usize) {
         let vectors = Vectors::of(&[[a], [b]]);
-        let [a, b] = [a, b].map(|text| Words::of(0, [text], &[], &vectors));
+        let [a, b] = [a, b].map(|text| ComparedText::of(0, [text], &[], &vectors));
         let aligned = aligned(&a.stems, &b.stems);
         (aligned.order, aligned.replaced.len())
     }
