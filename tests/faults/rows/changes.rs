@@ -190,10 +190,8 @@ pub(crate) fn add(cases: &mut Cases) {
                     match alone && change != "a folder" {
                         true => assert_eq!(output.code, 4, "{output}"),
                         false => {
-                            assert!(
-                                output.stdout.contains("skipped") && said.contains("not reviewed"),
-                                "{output}"
-                            )
+                            let skipped = outcome(&output)["proof"]["skipped"].to_string();
+                            assert!(skipped.contains(file), "{output}")
                         }
                     }
                 },

@@ -205,7 +205,7 @@ impl Repository {
         let base = base.unwrap_or(self.empty_tree);
         let output = self
             .call(
-                ["diff-index", "--cached"]
+                ["diff-index", "--cached", "--ita-invisible-in-index"]
                     .into_iter()
                     .chain(RAW)
                     .chain([base]),

@@ -106,6 +106,8 @@ fn staged_is_what_the_index_holds() {
     let id = tree.run(&["write-tree"]);
     tree.write("a.rs", "worktree\n");
     tree.write("b.rs", "untracked\n");
+    tree.write("later.rs", "only its name is in the index\n");
+    tree.run(&["add", "--intent-to-add", "later.rs"]);
     let target = tree.select(TargetSpec::Staged);
     assert_eq!(shape(&target), [("a.rs", vec![(2, 2)])]);
     assert_eq!(target.files[0].text, "1\nstaged\n");
