@@ -381,6 +381,9 @@ fn a_branch_of_the_remote_that_the_clone_lacks_is_fetched_as_the_hint_says() {
     assert!(refused.stderr.contains(&hint), "{refused}");
     sandbox.git(&fetch);
     assert_eq!(review().code, 0);
-    let bad = sandbox.glee(&["review", "--base", "origin/main~9"]);
-    assert!(!bad.stderr.contains("fetch"), "{bad}");
+    for no_branch in ["origin/main~9", "origin/", "origin/-x", "other/main"] {
+        let bad = sandbox.glee(&["review", "--base", no_branch]);
+        assert_eq!(bad.code, 2, "{bad}");
+        assert!(!bad.stderr.contains("fetch"), "{bad}");
+    }
 }

@@ -72,9 +72,10 @@ impl Repository {
     /// The command that fetches a branch such as `origin/main`, which a clone of a single branch lacks.
     fn fetch_of(&self, revision: &str) -> Option<String> {
         let (remote, branch) = revision.split_once('/')?;
-        let is_branch = branch
-            .chars()
-            .all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/'));
+        let is_branch = branch.starts_with(char::is_alphanumeric)
+            && branch
+                .chars()
+                .all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/'));
         (is_branch && self.remotes().ok()?.contains_key(remote))
             .then(|| format!("git fetch {remote} {branch}:refs/remotes/{revision}"))
     }
